@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leastnoise import errors, noise
+    from leastnoise import events as events
+    from leastnoise import testing as testing
     from leastnoise.accounting import Profile, compose
     from leastnoise.certificate import Certificate
     from leastnoise.core.privacy import Privacy
@@ -70,6 +72,7 @@ _HOMES = {
     "tables": ("protect",),
 }
 _MODULES = ("errors", "noise")
+_FOR_SERVICES = ("events", "testing")  # not in __all__: most programs need neither
 # Names that were here up to 0.5.0, with their new places. Each use warns.
 _MOVED = {
     "Comparison": "leastnoise.planning:Comparison",
@@ -94,7 +97,7 @@ _MOVED = {
 
 def __getattr__(name: str) -> object:
     """Load a public name from its home on first use."""
-    if name in _MODULES:
+    if name in (*_MODULES, *_FOR_SERVICES):
         return import_module(f"leastnoise.{name}")
     for home, names in _HOMES.items():
         if name in names:

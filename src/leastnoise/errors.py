@@ -125,6 +125,7 @@ class LeastnoiseError(Exception):
         got: What was given instead. Default: nothing.
         fix: What to do, in whole sentences. Default: nothing.
         details: Labelled facts for the command line. Python's words of ``problem`` include them.
+        summary: The problem for logs, if ``problem`` quotes an answer. Default: ``problem``.
 
     Attributes:
         problem: The rule or the event, in Python's words.
@@ -132,6 +133,7 @@ class LeastnoiseError(Exception):
         got: What was given, in Python's words.
         fix: What to do, in Python's words.
         headline: The problem and what was given, in the command line's words.
+        summary: The problem without any answer, in Python's words.
         details: Labelled facts, in the command line's words.
         advice: What to do, in the command line's words.
     """
@@ -144,6 +146,7 @@ class LeastnoiseError(Exception):
         got: Text = "",
         fix: Text = "",
         details: Sequence[tuple[str, str]] = (),
+        summary: str = "",
     ) -> None:
         self.rule = _python(problem)
         if subject:
@@ -157,6 +160,7 @@ class LeastnoiseError(Exception):
         self.problem, self.got, self.fix = _python(problem), _python(got), _python(fix)
         self.headline, self.advice = _command(headline), _command(fix)
         self.details = tuple(details)
+        self.summary = summary or self.problem
 
 
 def _python(text: Text) -> str:

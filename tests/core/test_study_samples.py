@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import leastnoise as ln
-from leastnoise.core.noise.study import SeededTape
 from leastnoise.core.sampling import RunScheme, StaircaseScheme
+from leastnoise.core.seeded import SeededTape
 from leastnoise.errors import InvalidParameter
 from leastnoise.noise import (
     DiscreteStaircase,

@@ -424,17 +424,17 @@ PROOFS = [
 LEDGERS = [
     Mutant(
         "drawn before it is charged",
-        "leastnoise.ledger.recording:Recording._release",
+        "leastnoise.ledger.recording:Recording._release_recorded",
         insert_before(
-            "receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)",
-            "drawn = draw(); draw = lambda: drawn",
+            "receipt, stored = ledger.charge_or_recall(price, self.key, fresh=self.fresh)",
+            "drawn = draw(); draw = lambda tape: drawn",
         ),
         CHARGED_FIRST,
     ),
     Mutant(
         "returned without being stored",
-        "leastnoise.ledger.recording:Recording._release",
-        replace("answer = codec.encode(draw())", "return draw(), receipt"),
+        "leastnoise.ledger.recording:Recording._release_recorded",
+        replace("answer = codec.encode(draw(ledger._new_tape()))", "return draw(), receipt"),
         STORED_FIRST,
     ),
     Mutant(

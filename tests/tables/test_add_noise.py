@@ -145,7 +145,7 @@ def test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise(
     assert list(grouped(people, question).keys) == [("many",)]
     beyond = 0
 
-    def largest(self: Releaser, numbers: Any, step: Any) -> Any:
+    def largest(self: Releaser, numbers: Any, step: Any, tape: Any) -> Any:
         """Add the largest noise there is to whole numbers, as luck could have it."""
         radius = self.noise.radius if self.noise.step == 1 else 0
         more = beyond + (int(radius) if radius != math.inf else 0)

@@ -16,7 +16,8 @@ from leastnoise.core.guarantee import check_privacy
 from leastnoise.core.lattice import Grid, effective_sensitivity, effective_square
 from leastnoise.core.noise import Gaussian, LatticeNoise, Rounded
 from leastnoise.core.privacy import Privacy
-from leastnoise.core.sampling import SYSTEM, CipherTape, Tape
+from leastnoise.core.sampling import SYSTEM, CipherTape
+from leastnoise.core.tape import Draw, Tape
 from leastnoise.errors import INTEGER, InvalidParameter, NotPrivate, Words, parameter
 
 if TYPE_CHECKING:
@@ -86,12 +87,14 @@ class Releaser(Rebuilt):
         """Return the lattice point of a value plus noise, as an index."""
         return self._point(value) + self._draw(SYSTEM)
 
-    def prepare(self, value: object) -> Callable[[], int]:
+    def prepare(self, value: object) -> Draw[int]:
         """Check a value without reading bits; return the function that adds noise to it."""
         point, draw = self._point(value), self._draw
-        return lambda: point + draw(SYSTEM)
+        return lambda tape=None: point + draw(tape or SYSTEM)
 
-    def add_noise_to_steps(self, numbers: Sequence[int], step: Fraction) -> list[int]:
+    def add_noise_to_steps(
+        self, numbers: Sequence[int], step: Fraction, tape: Tape | None = None
+    ) -> list[int]:
         """Return :meth:`add_noise` of each number · step, with independent noise."""
         if self.integer and step.denominator != 1:
             raise InvalidParameter(
@@ -99,17 +102,17 @@ class Releaser(Rebuilt):
                 got=f"multiples of {format_exact(step)}",
                 fix="Calibrate for real numbers.",
             )
-        points, draw = self.grid.indices(numbers, step), self._draw
+        points, draw, bits = self.grid.indices(numbers, step), self._draw, tape or SYSTEM
         if len(points) < _MANY:
-            return [point + draw(SYSTEM) for point in points]
+            return [point + draw(bits) for point in points]
         from leastnoise.core.arrays import draw_integers  # numpy, on first use
 
-        samples = draw_integers(self.noise.scheme, len(points), SYSTEM)
+        samples = draw_integers(self.noise.scheme, len(points), bits)
         return [point + sample for point, sample in zip(points, samples, strict=True)]
 
     def prepare_array(
         self, values: "NDArray[np.generic]", what: str = "An array"
-    ) -> "Callable[[], NDArray[np.generic]]":
+    ) -> "Draw[NDArray[np.generic]]":
         """Check an array without reading bits; return the function that adds noise to it.
 
         Each element gets independent noise. ``what`` is the name of the array in messages.
@@ -195,7 +198,7 @@ class VectorReleaser(Rebuilt):
 
     def prepare_array(
         self, values: "NDArray[np.generic]", what: str = "an array"
-    ) -> "Callable[[], NDArray[np.generic]]":
+    ) -> "Draw[NDArray[np.generic]]":
         """Check a vector without reading bits; return the function that adds noise to it."""
         from leastnoise.core.arrays import prepare_array  # numpy, on first use
 
@@ -211,7 +214,7 @@ class VectorReleaser(Rebuilt):
 
 def prepare_pair(
     values: object, grid: Grid, sample_pair: Callable[[Tape], tuple[int, int]]
-) -> Callable[[], tuple[int, int]]:
+) -> Draw[tuple[int, int]]:
     """Check two values without reading bits; return the function that adds noise to both.
 
     ``sample_pair`` samples the noise of both values. The caller proves that it satisfies a
@@ -225,8 +228,8 @@ def prepare_pair(
         )
     first, second = (grid.index(*exact_ratio(value)) for value in values)
 
-    def draw() -> tuple[int, int]:
-        first_noise, second_noise = sample_pair(SYSTEM)
+    def draw(tape: Tape | None = None) -> tuple[int, int]:
+        first_noise, second_noise = sample_pair(tape or SYSTEM)
         return first + first_noise, second + second_noise
 
     return draw

@@ -33,6 +33,7 @@ from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt
 from leastnoise.core.sampling import SYSTEM, Coins, coins_of
+from leastnoise.core.tape import Tape
 from leastnoise.errors import InvalidParameter, parameter
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Selector(Rebuilt):
         """The coins that are flipped."""
         return coins_of(self.rate)
 
-    def choose(self, errors: "Sequence[int] | NDArray[Any]") -> int:
+    def choose(self, errors: "Sequence[int] | NDArray[Any]", tape: Tape | None = None) -> int:
         """Return the place of a candidate, given the true errors ≥ 0 of all, at least one.
 
         Errors are integers of any size, used exactly. The work depends on their number and not on
@@ -93,4 +94,4 @@ class Selector(Rebuilt):
         integers = np.asarray(errors)
         if integers.dtype != np.int64:
             integers = np.asarray(errors, dtype=object)
-        return choose(integers - integers.min(), self.coins, SYSTEM)
+        return choose(integers - integers.min(), self.coins, tape or SYSTEM)

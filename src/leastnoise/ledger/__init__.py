@@ -24,11 +24,13 @@ from leastnoise.ledger.entries import (
     Stored,
     Unrecorded,
     check_name,
+    mark,
 )
 from leastnoise.ledger.ledger import Allocation, Ledger
 from leastnoise.ledger.recording import Codec, Encoded, Recording, check_ledger
 from leastnoise.ledger.rows import (
     ALLOCATION,
+    BEGINNING,
     CHARGE,
     CHARGES,
     LIMIT,
@@ -46,6 +48,7 @@ from leastnoise.ledger.witness import is_head, read_witness
 
 __all__ = [
     "ALLOCATION",
+    "BEGINNING",
     "CHARGE",
     "CHARGES",
     "DEFAULT",
@@ -82,6 +85,7 @@ __all__ = [
     "format_share",
     "is_head",
     "make_part",
+    "mark",
     "privacy_to_json",
     "read_index",
     "read_witness",

@@ -89,6 +89,7 @@ class Receipt:
         account: The account of the dataset at that time.
         allocation: The account of the allocation at that time, if one was charged; else None.
         cost: The cost (μ², γ) that was charged to the allocation, or None.
+        not_private: Whether the noise is seeded, in tests. Then the release is in no real ledger.
     """
 
     key: str
@@ -99,6 +100,7 @@ class Receipt:
     account: Account
     allocation: AllocationAccount | None = None
     cost: "GaussianCost | None" = None
+    not_private: bool = False
     again = RenamedAttribute[bool]("reused")
 
     def __str__(self) -> str:
@@ -116,6 +118,11 @@ class Receipt:
 
     def __repr__(self) -> str:
         return f"<receipt {printable(self.key)!r}: row {self.charge}, {self.at[:10]}>"
+
+
+def mark(receipt: Receipt | None) -> str:
+    """Return the words in front of a printed answer whose noise is seeded; empty for any other."""
+    return "NOT PRIVATE (seeded noise): " if receipt is not None and receipt.not_private else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from uuid import uuid4
 from leastnoise.core.exact import Number, parse_positive
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import SYSTEM
+from leastnoise.core.tape import Tape
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.json_types import Json
@@ -45,7 +46,7 @@ from leastnoise.ledger.rows import (
     Row,
     limit_key,
 )
-from leastnoise.ledger.stores import check_address, open_store
+from leastnoise.ledger.stores import Store, check_address, open_store
 from leastnoise.ledger.witness import read_head, read_witness
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Ledger:
         check_accounting(accounting, limit)
         parsed_witness = read_witness(witness)
         seconds = float(min(parse_positive(timeout, "timeout"), _LONGEST_WAIT))
-        store = open_store(self.where, timeout=seconds, create=limit is not None)
+        store = self._open_store(seconds, create=limit is not None)
         self._chain = Chain(store, parsed_witness)
         try:
             own = self.analyst, analyst_limit
@@ -138,6 +139,18 @@ class Ledger:
             self._chain.close()
             raise
         self._allocation = DEFAULT if gaussian else None
+
+    @property
+    def not_private(self) -> bool:
+        """Whether releases have seeded noise, as in tests (:mod:`leastnoise.testing`)."""
+        return False
+
+    def _open_store(self, seconds: float, *, create: bool) -> Store:
+        return open_store(self.where, timeout=seconds, create=create)
+
+    def _new_tape(self) -> Tape | None:
+        """Return the bits of the next release: None, for those of the operating system."""
+        return None
 
     @property
     def accounting(self) -> str:

@@ -6,12 +6,16 @@ under its key returns the same answer and reveals nothing more.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Generic, TypeVar
 
 from leastnoise.core.exact import quote
+from leastnoise.core.privacy import Privacy
+from leastnoise.core.tape import Draw
 from leastnoise.core.withholding import without_values
 from leastnoise.errors import InvalidParameter, LedgerUnavailable, Words, parameter
+from leastnoise.events import Charged, Released, Request, Reused, emit, is_heard
 from leastnoise.json_types import Json
 from leastnoise.ledger.entries import Receipt, Spending, Unrecorded, check_name
 from leastnoise.ledger.ledger import Ledger
@@ -19,6 +23,7 @@ from leastnoise.ledger.rows import reading_content
 
 T = TypeVar("T")
 Encoded = tuple[Json, bytes]
+_UNTITLED = "release"  # as answers without a title are printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +70,72 @@ class Recording:
             )
 
     def release(
-        self, spending: Callable[[], Spending], draw: Callable[[], T], codec: Codec[T]
+        self,
+        spending: Callable[[], Spending],
+        draw: Draw[T],
+        codec: Codec[T],
+        title: str | None = None,
     ) -> tuple[T, Receipt | None]:
         """Return the stored answer of the key; if there is none, charge, draw and store.
 
         After an error, the charge stands. The error refers neither to the true values that ``draw``
         reads nor to noise that was not stored.
+
+        Args:
+            spending: Returns the charge.
+            draw: Returns noisy values.
+            codec: Their stored form.
+            title: The name of the query in events. Then the caller emits that it was asked, and
+                refused. Default: no query of a table, which has events only with a ledger.
         """
+        request = self.make_request(_UNTITLED if title is None else title)
+        alone = title is None and isinstance(self.ledger, Ledger)
+        if alone:
+            request.ask()
         try:
-            return self._release(spending, draw, codec)
+            if isinstance(self.ledger, Ledger):
+                return self._release_recorded(self.ledger, spending, draw, codec, request)
+            return self._release_unrecorded(spending, draw, None if title is None else request)
         except BaseException as error:  # noqa: BLE001 -- it may refer to true values
             failure = without_values(error)
         del draw
+        if alone:
+            request.refuse(failure)
         raise failure
 
-    def _release(
-        self, spending: Callable[[], Spending], draw: Callable[[], T], codec: Codec[T]
-    ) -> tuple[T, Receipt | None]:
+    def make_request(self, title: str) -> Request:
+        """Return the words that all events of a request share."""
         ledger = self.ledger
         if isinstance(ledger, Unrecorded):
-            return draw(), None
-        receipt, stored = ledger.charge_or_recall(spending(), self.key, fresh=self.fresh)
+            return Request(title)
+        return Request(title, ledger.dataset, ledger.analyst, self.key, ledger.not_private)
+
+    def _release_unrecorded(
+        self, spending: Callable[[], Spending], draw: Draw[T], request: Request | None
+    ) -> tuple[T, None]:
+        began = perf_counter()
+        answer = draw()
+        if request is not None and is_heard(Released):
+            took = perf_counter() - began
+            _emit_release(request, spending().privacy, took, 0.0)
+        return answer, None
+
+    def _release_recorded(
+        self,
+        ledger: Ledger,
+        spending: Callable[[], Spending],
+        draw: Draw[T],
+        codec: Codec[T],
+        request: Request,
+    ) -> tuple[T, Receipt]:
+        price, began = spending(), perf_counter()
+        receipt, stored = ledger.charge_or_recall(price, self.key, fresh=self.fresh)
+        request = replace(request, key=receipt.key)
+        _emit_charge(request, price.privacy, receipt, perf_counter() - began, stored is not None)
         if stored is None:
-            answer = codec.encode(draw())
+            began = perf_counter()
+            answer = codec.encode(draw(ledger._new_tape()))
+            drawn = perf_counter()
             try:
                 stored = ledger.store(receipt, *answer)
             except LedgerUnavailable as error:
@@ -98,8 +146,35 @@ class Recording:
                     + again
                     + ".",
                 ) from None
+            if is_heard(Released):
+                _emit_release(request, price.privacy, drawn - began, perf_counter() - drawn)
         with reading_content(stored.receipt.head.seq):
             return codec.decode(stored.content, stored.payload), stored.receipt
+
+
+def _emit_charge(
+    request: Request, privacy: Privacy, receipt: Receipt, seconds: float, stored: bool
+) -> None:
+    """Emit that a release was charged, or that an earlier charge is reused."""
+    if receipt.reused:
+        if is_heard(Reused):
+            emit(Reused(*request.words, stored=stored, ledger_seconds=seconds))
+    elif is_heard(Charged):
+        allocation = None if receipt.allocation is None else receipt.allocation.name
+        emit(
+            Charged(
+                *request.words,
+                privacy=privacy,
+                allocation=allocation,
+                cost=receipt.cost,
+                ledger_seconds=seconds,
+            )
+        )
+
+
+def _emit_release(request: Request, privacy: Privacy, engine: float, ledger: float) -> None:
+    """Emit that new answers are released."""
+    emit(Released(*request.words, privacy=privacy, engine_seconds=engine, ledger_seconds=ledger))
 
 
 def check_ledger(ledger: object, advice: str) -> None:

@@ -22,7 +22,7 @@ from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import Words
-from leastnoise.ledger import Receipt
+from leastnoise.ledger import Receipt, mark
 from leastnoise.rendering import Fact, keep_together, printable, sentences, table
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Answer:
         return Fraction(0) if self.mechanism.integer else _place(self.mechanism) / 2
 
     def _repr_html_(self) -> str:
-        return table(format_value(self), _facts(self))
+        return table(mark(self._receipt) + format_value(self), _facts(self))
 
     def __float__(self) -> float:
         return self.mechanism.grid.nearest_float(self.index)
@@ -154,7 +154,7 @@ class Answer:
         return _lines(self, f"release: {format_value(self)}")
 
     def __repr__(self) -> str:
-        return format_brief(
+        return mark(self._receipt) + format_brief(
             "release", f"{format_value(self)} ± {format_errors(self)[0]} (95%)", self.privacy
         )
 
@@ -290,7 +290,7 @@ class Answers(Generic[ColumnT_co]):
         return _lines(self, f"{size} answer{'s' * (size > 1)}, each")
 
     def __repr__(self) -> str:
-        return f"Answers({self.values.size} values, {self.privacy!r})"
+        return f"{mark(self.receipt)}Answers({self.values.size} values, {self.privacy!r})"
 
 
 def farthest(mechanism: Mechanism) -> Fraction | float:
@@ -388,7 +388,7 @@ def _lines(answer: Answer | Answers, result: str) -> str:
     exact = exact_release(answer.mechanism)
     about = f", exact {exact}" if exact else ""
     lines = sentences(
-        f"{result} ± {width} (95% confidence, {max_error_words(max_error)})",
+        f"{mark(answer.receipt)}{result} ± {width} (95% confidence, {max_error_words(max_error)})",
         f"{format_guarantee(answer.privacy)}{answer._scope}{about}; {recorded_as(answer.receipt)}",
     )
     return "\n".join([*lines, *reused_lines(answer.receipt)])

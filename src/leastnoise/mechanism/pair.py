@@ -28,7 +28,7 @@ from leastnoise.costs import l1
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import NotPrivate
 from leastnoise.json_types import Json
-from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded
+from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded, mark
 from leastnoise.mechanism.answer import record_facts, recorded_as, reused_lines
 from leastnoise.mechanism.planar_staircase import (
     DiscretePlanarStaircase,
@@ -332,15 +332,15 @@ class PairAnswer:
             ("Guarantee", format_guarantee(self.privacy)),
             *record_facts(self.receipt),
         ]
-        return table(self._value_text(), facts)
+        return table(mark(self.receipt) + self._value_text(), facts)
 
     def __str__(self) -> str:
         lines = sentences(
-            f"release: {self._value_text()}, errors of both together at most {self._error_text()} "
-            "(95% confidence, no max error)",
+            f"{mark(self.receipt)}release: {self._value_text()}, errors of both together at most "
+            f"{self._error_text()} (95% confidence, no max error)",
             f"{format_guarantee(self.privacy)}; {recorded_as(self.receipt)}",
         )
         return "\n".join([*lines, *reused_lines(self.receipt)])
 
     def __repr__(self) -> str:
-        return f"PairAnswer({self._value_text()}, {self.privacy!r})"
+        return f"{mark(self.receipt)}PairAnswer({self._value_text()}, {self.privacy!r})"

@@ -19,6 +19,7 @@ from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt
 from leastnoise.core.selection import Selector
+from leastnoise.core.tape import Tape
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.ledger import Json, Spending, privacy_to_json
 from leastnoise.mechanism.mechanism import Mechanism
@@ -40,6 +41,8 @@ class PermuteAndFlip(Rebuilt):
         privacy: The guarantee of one selection.
         sensitivity: Δ, how much one unit can change the integer error of any candidate.
         candidates: The number of candidates.
+        tape: The bits of selections. Default: those of the operating system, as for every release
+            that is private.
         selector: The sampler, with the proof (:mod:`leastnoise.core.selection`).
 
     >>> selection = PermuteAndFlip(Privacy(epsilon=1), sensitivity=1, candidates=3)
@@ -50,6 +53,7 @@ class PermuteAndFlip(Rebuilt):
     privacy: Privacy
     sensitivity: int
     candidates: int
+    tape: Tape | None = field(default=None, repr=False, compare=False)
     selector: Selector = field(init=False, repr=False, compare=False)
     needs_allowance = RenamedAttribute[bool]("needs_allow_exact")
 
@@ -72,7 +76,7 @@ class PermuteAndFlip(Rebuilt):
 
     def __call__(self, errors: "Sequence[int] | NDArray[Any]") -> list[int]:
         """Select a candidate by the true errors; return its index as a list of one element."""
-        return [self.selector.choose(errors)]
+        return [self.selector.choose(errors, self.tape)]
 
     def error_bound(self, confidence: Number) -> int:
         """Return the smallest t with P(error ≤ smallest error + t) ≥ confidence for all data.

@@ -28,7 +28,15 @@ from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, l1
 from leastnoise.errors import INTEGER, InvalidParameter, parameter
 from leastnoise.json_types import Json
-from leastnoise.ledger import UNRECORDED, Ledger, Recording, Spending, Unrecorded, privacy_to_json
+from leastnoise.ledger import (
+    UNRECORDED,
+    Ledger,
+    Recording,
+    Spending,
+    Unrecorded,
+    mark,
+    privacy_to_json,
+)
 from leastnoise.mechanism.answer import Answer, Answers, ColumnT_co
 from leastnoise.mechanism.columns import SeriesKind, is_array, series_kind, to_array
 from leastnoise.mechanism.discretized import Discretized
@@ -376,4 +384,5 @@ class VectorAnswers(Answers[ColumnT_co], Generic[ColumnT_co]):
         return f"{self}\n{self.vector.explain()}"
 
     def __repr__(self) -> str:
-        return f"VectorAnswers({self.values.size} values, {self.privacy!r}{self._scope})"
+        values = f"{self.values.size} values, {self.privacy!r}{self._scope}"
+        return f"{mark(self.receipt)}VectorAnswers({values})"

@@ -252,7 +252,9 @@ class Plan:
             mechanism.releaser.prepare(values[name]) for name, mechanism in self.mechanisms.items()
         ]
         indices, receipt = recording.release(
-            self._spending, lambda: tuple(draw() for draw in draws), numbers(len(self))
+            self._spending,
+            lambda tape=None: tuple(draw(tape) for draw in draws),
+            numbers(len(self)),
         )
         parts = zip(self.queries, indices, self._ready, strict=True)
         return {query.name: Answer(index, mechanism, receipt) for query, index, mechanism in parts}

@@ -4,10 +4,11 @@ True numbers are local variables of these functions and of :meth:`Query.add_nois
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+from leastnoise.core.tape import Tape
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip, as_noise
 from leastnoise.tables.keys import Key
@@ -36,6 +37,7 @@ def add_all_noise(
     results: Sequence[Result],
     queries: Sequence[tuple[PlannedQuery, Numbers]],
     places: Sequence[tuple[int, ...]],
+    tape: Tape | None = None,
 ) -> list[NoisyResult]:
     """Add noise to the results of queries; a number that several queries share gets noise once.
 
@@ -43,13 +45,14 @@ def add_all_noise(
         results: The engine's result for each query.
         queries: The queries, each with its numbers.
         places: For each query, the places of its numbers; equal places are one number.
+        tape: The bits. Default: those of the operating system.
     """
     shared: dict[int, AddNoise] = {}
     noisy: dict[tuple[int, ...], NoisyResult] = {}
     for result, (planned, numbers), own in zip(results, queries, places, strict=True):
         if own in noisy:
             continue
-        noise = [_make_adder(number, mechanism) for number, mechanism in numbers]
+        noise = [_make_adder(number, mechanism, tape) for number, mechanism in numbers]
         if not planned.query.makes_numbers:
             noise = [
                 shared.setdefault(place, _Once(add)) for place, add in zip(own, noise, strict=True)
@@ -116,11 +119,11 @@ class _Once:
         return self._noisy
 
 
-def _make_adder(number: ReleasedNumber, mechanism: AnyMechanism) -> AddNoise:
+def _make_adder(number: ReleasedNumber, mechanism: AnyMechanism, tape: Tape | None) -> AddNoise:
     """Return the function that adds noise to true numbers, which are given in steps.
 
     For a selection, return the mechanism, which selects a candidate by the true errors of all.
     """
     if isinstance(mechanism, PermuteAndFlip):
-        return mechanism
-    return partial(mechanism.releaser.add_noise_to_steps, step=number.step)
+        return mechanism if tape is None else replace(mechanism, tape=tape)
+    return partial(mechanism.releaser.add_noise_to_steps, step=number.step, tape=tape)

@@ -138,7 +138,12 @@ class _Steps:
         charges = "The charge of its count stands"
         if count.place > 1:
             charges = f"The charges of its {count.place} counts stand"
-        return BudgetExceeded(f"{problem}. {charges}", fix=self._advise(count, available))
+        return BudgetExceeded(
+            f"{problem}. {charges}",
+            fix=self._advise(count, available),
+            # The number of rows is an answer, and the price and the number of counts follow from it.
+            summary=f"Not enough budget for {mean}. What its counts cost stays charged",
+        )
 
     def _count(self, exponent: int, place: int) -> RowCount:
         prepared = self.target.prepare_count(exponent)

@@ -22,7 +22,7 @@ from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import Unit, check_groupable
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
-from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
+from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release, reported
 from leastnoise.tables.sources import Source, open_source
 from leastnoise.tables.target_error import TargetError, aim, check_cap, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
@@ -107,6 +107,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
     ledger: Ledger | Unrecorded
     closed: bool = False
 
+    @reported
     def ask(
         self,
         queries: Sequence[Query],

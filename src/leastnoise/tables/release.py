@@ -7,14 +7,16 @@ adds noise sees. The ledger stores the noisy numbers, and only those are returne
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.gaussian_cost import GaussianCost, total_cost
 from leastnoise.core.privacy import Privacy
+from leastnoise.core.tape import Tape
 from leastnoise.errors import InvalidParameter
 from leastnoise.json_types import Json
 from leastnoise.ledger import (
@@ -26,12 +28,13 @@ from leastnoise.ledger import (
     Spending,
     Unrecorded,
     canonical,
+    mark,
     read_index,
     reading_content,
 )
 from leastnoise.mechanism import AnyMechanism, check_allow_exact
 from leastnoise.tables.add_noise import NoisyResult, Numbers, add_all_noise, show_above
-from leastnoise.tables.answers import GroupedAnswers, Statement, TableAnswer
+from leastnoise.tables.answers import GroupedAnswers, Statement, Subject, TableAnswer
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.execute import Batch, compile_batches, run
 from leastnoise.tables.keys import keys_from_json, keys_to_json
@@ -41,7 +44,10 @@ from leastnoise.tables.queries.query import Query
 from leastnoise.tables.released_number import divide_by_weights, find_distinct
 from leastnoise.tables.sources import Source
 
+Ask = TypeVar("Ask", bound=Callable[..., Any])
 TableResult = TableAnswer | GroupedAnswers[TableAnswer]
+
+_SEEDED = "The noise is seeded, for tests: whoever knows the seed can compute the true values."
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,10 +75,11 @@ class PreparedRelease:
     with_earlier: Privacy | None = None
 
     def __repr__(self) -> str:
-        return f"PreparedRelease({self._titles})"
+        return f"PreparedRelease({self.title})"
 
     @property
-    def _titles(self) -> str:
+    def title(self) -> str:
+        """The titles of the queries."""
         titles = "; ".join(planned.query.title for planned, _ in self.queries)
         return "".join(sign if sign.isprintable() else "?" for sign in titles)
 
@@ -105,7 +112,7 @@ class PreparedRelease:
         """The default key of the queries in a ledger."""
         promise = [format_ratio(self.together.epsilon), format_ratio(self.together.delta)]
         words = canonical({"asked": self.words, "promise": promise})
-        return f"{self._titles[:80]} #{hashlib.sha256(words.encode()).hexdigest()[:24]}"
+        return f"{self.title[:80]} #{hashlib.sha256(words.encode()).hexdigest()[:24]}"
 
     def spending(self) -> Spending:
         """Return the spending that a ledger charges."""
@@ -135,6 +142,33 @@ class PreparedRelease:
             for (number, mechanism), place in zip(numbers, places, strict=True)
         }
         return total_cost(distinct.values())
+
+
+def reported(ask: Ask) -> Ask:
+    """Let a method that answers queries emit that it was asked, and after an error refused."""
+
+    @wraps(ask)
+    def report(self: Any, queries: object, **options: Any) -> Any:
+        listed = queries if isinstance(queries, tuple | list) else ()
+        titles = [query.title for query in listed if isinstance(query, Query)]
+        key = options.get("key")
+        recording = Recording(self.ledger, None, fresh=False)
+        request = replace(
+            recording.make_request("; ".join(titles) or "no query"),
+            key=key if isinstance(key, str) else None,
+        )
+        request.ask()
+        try:
+            return ask(self, queries, **options)
+        except BaseException as error:  # noqa: BLE001 -- raised again below
+            failure = error
+        request.refuse(failure)  # now that the error is no longer handled
+        try:
+            raise failure
+        finally:
+            del failure
+
+    return cast(Ask, report)
 
 
 def prepare(
@@ -192,11 +226,13 @@ def release(
     if key is None and isinstance(ledger, Ledger):
         key = prepared.key
 
-    def draw() -> list[NoisyResult]:
+    def draw(tape: Tape | None = None) -> list[NoisyResult]:
         results = run(prepared.source, prepared.batches)
-        return add_all_noise(results, prepared.queries, prepared.places)
+        return add_all_noise(results, prepared.queries, prepared.places, tape)
 
-    results, receipt = Recording(ledger, key, fresh).release(prepared.spending, draw, _STORED)
+    results, receipt = Recording(ledger, key, fresh).release(
+        prepared.spending, draw, _STORED, prepared.title
+    )
     if receipt is None or not receipt.reused:
         return _make_all_answers(prepared, results, receipt)
     with reading_content(receipt.head.seq):  # content of a ledger can be malformed
@@ -218,12 +254,21 @@ def _make_statement(
     """Return the statement that the answers of a query share."""
     query, rows = planned.query, planned.rows
     groups = query.contribution(rows.unit).touched
+    subject = query.subject(rows, show_above(planned, numbers) if query.discovered else None)
     return Statement(
-        subject=query.subject(rows, show_above(planned, numbers) if query.discovered else None),
+        subject=_mark(subject, receipt),
         privacy=_compute_share(prepared, numbers, groups),
         total_privacy=prepared.with_earlier or prepared.together,
         receipt=receipt,
     )
+
+
+def _mark(subject: Subject, receipt: Receipt | None) -> Subject:
+    """Return the subject, which says so if the noise is seeded."""
+    if receipt is None or not receipt.not_private:
+        return subject
+    title, notes = mark(receipt) + subject.title, (_SEEDED, *subject.notes)
+    return replace(subject, title=title, notes=notes)
 
 
 def _compute_share(prepared: PreparedRelease, numbers: Numbers, groups: int = 1) -> Privacy:
@@ -257,7 +302,7 @@ def _make_answers(
         names=query.key_columns,
         keys=query.name_keys(noisy.keys),
         answers=tuple(answers),
-        title=query.title,
+        title=mark(receipt) + query.title,
         privacy=_compute_share(prepared, numbers),
         receipt=receipt,
         in_order=query.keys_in_order,

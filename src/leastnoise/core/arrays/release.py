@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from leastnoise.core.arrays.draw import blocks, fits
 from leastnoise.core.exact import as_float
 from leastnoise.core.lattice import Grid
-from leastnoise.core.sampling import Scheme, Tape
+from leastnoise.core.sampling import Scheme
+from leastnoise.core.tape import Draw, Tape
 from leastnoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -49,29 +50,38 @@ def prepare_array(
     *,
     integer: bool,
     what: str = "An array",
-) -> Callable[[], Array]:
+) -> Draw[Array]:
     """Check an array and choose the fastest exact route; return the function that adds noise.
 
-    The released values have the shape of the array. ``what`` is its name in messages.
+    The released values have the shape of the array. ``what`` is its name in messages. Each part of
+    an array reads a tape of its own, from ``new_tape``. If the function is given a tape, all parts
+    read that one in turn, so that the number of cores does not matter.
     """
     flat = _flat(values, what, integer=integer)
     largest = _largest(flat, what)
 
-    def draw() -> Array:
+    def draw(tape: Tape | None = None) -> Array:
+        new, workers = (new_tape, None) if tape is None else (lambda: tape, 1)
         if integer:
             # Chosen by the types of array and noise, so that the result's type reveals no value.
             wide = flat.dtype.kind == "u" and flat.dtype.itemsize == 8
             fast = fits(scheme) and not wide
-            results = (_in_integers if fast else _integers_exactly)(flat, scheme, new_tape())
+            results = (_in_integers if fast else _integers_exactly)(flat, scheme, new())
         else:
-            results = _real(flat, largest, grid, scheme, new_tape)
+            results = _real(flat, largest, grid, scheme, new, workers=workers)
         return results.reshape(values.shape)
 
     return draw
 
 
 def _real(
-    flat: Array, largest: float, grid: Grid, scheme: Scheme, new_tape: Callable[[], Tape]
+    flat: Array,
+    largest: float,
+    grid: Grid,
+    scheme: Scheme,
+    new_tape: Callable[[], Tape],
+    *,
+    workers: int | None,
 ) -> Array:
     """Release real numbers, or integers as real numbers."""
     # Integers are converted to floats, which must represent them exactly.
@@ -83,18 +93,20 @@ def _real(
     results = np.empty(flat.size)
     # Each part has a tape of its own.
     _in_parts(
-        lambda part: _in_floats(flat[part], results[part], rounding, scheme, new_tape()), flat.size
+        lambda part: _in_floats(flat[part], results[part], rounding, scheme, new_tape()),
+        flat.size,
+        workers,
     )
     return results
 
 
-def _in_parts(work: Callable[[slice], T], size: int) -> list[T]:
+def _in_parts(work: Callable[[slice], T], size: int, workers: int | None = None) -> list[T]:
     """Work on an array part by part: a short array at once, a long one in a thread per core.
 
     numpy releases the lock of the interpreter, the cipher does not. This thread works on a part
     too, because starting another one takes time.
     """
-    workers = min(os.cpu_count() or 1, max(1, size // _PART))
+    workers = workers or min(os.cpu_count() or 1, max(1, size // _PART))
     edges = [size * i // workers for i in range(workers + 1)]
     parts = [slice(a, b) for a, b in pairwise(edges)]
     if workers == 1:
