@@ -141,7 +141,7 @@ class _Steps:
         return BudgetExceeded(
             f"{problem}. {charges}",
             fix=self._advise(count, available),
-            # The number of rows is an answer, and the price and the number of counts follow from it.
+            # The number of rows is an answer, from which the other numbers follow.
             summary=f"Not enough budget for {mean}. What its counts cost stays charged",
         )
 
