@@ -132,6 +132,22 @@ SELECTIONS = [
         SPLIT_IN_THREE,
     ),
     Mutant(
+        "a unit counts in several bins of a group",
+        "leastnoise.tables.bounding.bounding:Selection._choose_groups",
+        replace("self.bin is not None and self.groups > 1", "False"),
+        "tests/tables/test_many_group_quantiles.py::"
+        "test_a_unit_counts_in_one_bin_of_each_of_its_groups",
+    ),
+    Mutant(
+        "every group of a quantile costs as much as one alone",
+        "leastnoise.tables.released_number:divide_cost",
+        replace(
+            "cost.square * _ROUNDING * part / number.touched", "cost.square * _ROUNDING * part"
+        ),
+        "tests/tables/test_many_group_quantiles.py::"
+        "test_costs_of_selections_add_up_to_the_guarantee",
+    ),
+    Mutant(
         "a selection in two groups pays for one",
         "leastnoise.tables.budget:_allocate",
         replace("privacy.epsilon * part / number.touched", "privacy.epsilon * part"),
