@@ -47,6 +47,8 @@ CONVOLVED = f"{LOSSES}::test_convolving_in_floats_would_break_the_bound"
 LEDGER, CHAIN, SHARED = (f"tests/ledger/test_{of}.py" for of in ("ledger", "chain", "shared"))
 ALLOCATIONS = "tests/ledger/test_allocations.py"
 FORGED = "tests/ledger/test_malformed.py::test_rows_that_no_ledger_writes_are_not_verified"
+DESCRIBED = "tests/ledger/test_described_costs.py"
+SHARES = "tests/planning/test_plan_shares.py"
 CHARGED_FIRST = f"{LEDGER}::test_the_charge_is_on_disk_before_noise_is_drawn"
 STORED_FIRST = f"{LEDGER}::test_the_answer_is_on_disk_before_it_leaves"
 JUST_REACHED = f"{LEDGER}::test_a_limit_is_never_passed_and_just_reached"
@@ -539,9 +541,27 @@ LEDGERS = [
     ),
     Mutant(
         "an audit that does not add up costs",
-        "leastnoise.ledger.audit:Audit._charge",
-        delete("self._costs[charge.allocation] = total"),
+        "leastnoise.ledger.audit:Audit._spend_cost",
+        delete("self._costs[allocation] = total"),
         f"{FORGED}[spends that exceed the cap together]",
+    ),
+    Mutant(
+        "an audit that lets an analyst with a limit spend from any allocation",
+        "leastnoise.ledger.audit:Audit._spend_cost",
+        replace("name[1] != self._owners[allocation]", "False"),
+        f"{DESCRIBED}::test_a_spend_of_an_analyst_whose_limit_was_not_charged_is_not_verified",
+    ),
+    Mutant(
+        "an audit that does not compare costs with noise",
+        "leastnoise.ledger.audit:Audit._charge",
+        delete("check_described(charge.stated, self._described)"),
+        f"{DESCRIBED}::test_a_cost_below_that_of_the_noise_is_not_verified[Gaussian integer]",
+    ),
+    Mutant(
+        "a plan that charges its noise instead of its share",
+        "leastnoise.planning.charges:find_cost",
+        replace("return privacy.cost", "return cost"),
+        f"{SHARES}::test_ten_tenths_fill_an_allocation_exactly",
     ),
     Mutant(
         "two allocations of one name",
