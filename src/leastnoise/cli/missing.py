@@ -134,7 +134,7 @@ def _arguments(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
         found.append(_Missing("SOURCE", meaning, ("people.csv",)))
     elif given["source"].startswith(("postgresql://", "postgres://")) and "table" not in given:
         found.append(_Missing("--table NAME", "the table of the database", ("--table", "people")))
-    lacking = [one for one in query.arguments if one.required]
+    lacking = [one for one in query.arguments if one.required or one.from_card]
     return found + [_argument(one) for one in lacking if one.name not in given]
 
 

@@ -238,7 +238,7 @@ def _make_parameter(argument: Argument) -> options.Decorator:
 
 def _parse_value(argument: Argument, text: Any) -> Any:
     """Return the value of an argument; for a list, its items."""
-    if argument.unless_listed is None:
+    if argument.unless_listed is None or text is None:
         return text
     if "," not in text:
         problem, fix = argument.unless_listed

@@ -13,11 +13,12 @@ from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
 from leastnoise.tables.answering import Asked, One
 from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.bounding import ADD_REMOVE
+from leastnoise.tables.defaults import NO_DEFAULTS, TableDefaults
 from leastnoise.tables.explanation import Explanation
 from leastnoise.tables.mean_target import MeanTarget, check_recorded, release_mean
 from leastnoise.tables.methods import BuiltInQueries
 from leastnoise.tables.queries.mean import Mean
-from leastnoise.tables.queries.plan import plan_query
+from leastnoise.tables.queries.plan import check_is_query, plan_query
 from leastnoise.tables.queries.planned_query import Unit, check_groupable
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
@@ -106,6 +107,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
     source: Source
     unit: Unit
     ledger: Ledger | Unrecorded
+    defaults: TableDefaults = NO_DEFAULTS
     closed: bool = False
 
     def ask(
@@ -162,6 +164,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
                 "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
             )
         terms = self._parse_terms(privacy, share, error, at_most)
+        queries = self._complete(queries)
         how = _How(key, fresh, allow_exact)
         if terms.error is not None:
             return [self._reach_error(_find_only(queries), terms, terms.error, how)]
@@ -224,8 +227,8 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             ...
         """
         listed = queries[0] if len(queries) == 1 else queries
-        asked = listed if isinstance(listed, list) else queries
         terms = self._parse_terms(privacy, share, error, at_most)
+        asked = self._complete(listed if isinstance(listed, list) else queries)
         if terms.error is None:
             return Explanation(self._prepare(asked, terms.amount, weights), terms)
         query = _find_only(asked)
@@ -245,6 +248,12 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
         given = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
         return parse_terms(self.ledger, **given)  # type: ignore[arg-type]
+
+    def _complete(self, queries: Sequence[Query]) -> list[Query]:
+        """Return queries with the defaults of the table in place of what they omit."""
+        for query in queries:
+            check_is_query(query)
+        return [query.complete(self.defaults) for query in queries]
 
     def _prepare(
         self, queries: Sequence[Query], privacy: Privacy, weights: Sequence[Number] | None = None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from leastnoise.core.exact import (
     format_exact,
@@ -25,6 +25,7 @@ from leastnoise.mechanism import AnyMechanism, as_noise, half_width
 from leastnoise.tables.answers import TEXT_NOTE, USUAL, Statement, Subject, TableAnswer, TableNumber
 from leastnoise.tables.bounding import Contribution, parse_bounds
 from leastnoise.tables.budget import ReleasedNumber
+from leastnoise.tables.defaults import TableDefaults
 from leastnoise.tables.keys import Key, Part, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.planned_query import (
     PlannedQuery,
@@ -63,6 +64,8 @@ class Query(ABC):
     selects_nothing: ClassVar[tuple[str, ...]] = ()
     # Whether the answers are by group even without ``by``.
     groups_itself: ClassVar[bool] = False
+    # Whether a unit counts in one group only, whatever the defaults of a table are.
+    counts_in_one_group: ClassVar[bool] = False
     # Whether the count that decides which discovered groups are shown is part of the answer.
     selects_by_its_count: ClassVar[bool] = True
 
@@ -126,6 +129,26 @@ class Query(ABC):
         """
         words = self.to_dict().items()
         return {name: word for name, word in words if name not in ("where", *self.selects_nothing)}
+
+    def complete(self, defaults: TableDefaults) -> Self:
+        """Return the query with the defaults of its table in place of what it omits.
+
+        A query with bounds or edges of its own keeps them. Without groups, it is answered for those
+        of the defaults; if a column has none there, groups are discovered.
+
+        Raises:
+            InvalidParameter: If neither the query nor the defaults state what it needs.
+        """
+        groups = defaults.list_groups(self.by) if self.groups is None else None
+        query = self if groups is None else replace(self, groups=groups)
+        grouped = bool(query.by) or query.groups_itself
+        if query.max_groups is not None or defaults.max_groups is None or not grouped:
+            return query
+        # A unit is in no more groups than there are.
+        most = [defaults.max_groups, *([1] if query.counts_in_one_group else [])]
+        if query.answered_groups is not None:
+            most.append(len(query.answered_groups))
+        return replace(query, max_groups=min(most))
 
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or whose kind does not fit."""
@@ -332,24 +355,34 @@ class BoundedQuery(Query):
 
     Args:
         column: The column.
-        bounds: The clipping bounds, the lower one first.
+        bounds: The clipping bounds, the lower one first. Default: those of the table's card.
     """
 
     column: str
-    bounds: tuple[Fraction, Fraction] = field(kw_only=True)
+    bounds: tuple[Fraction, Fraction] | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("column", parse_column(self.column, "column"))
-        self._set("bounds", parse_bounds(self.bounds))
+        if self.bounds is not None:
+            self._set("bounds", parse_bounds(self.bounds))
 
     def to_dict(self) -> Json:
         """Return the query as JSON."""
-        low, high = self.bounds
+        low, high = self.clipping_bounds
         return super().to_dict() | {
             "column": self.column,
             "bounds": [format_ratio(low), format_ratio(high)],
         }
+
+    def complete(self, defaults: TableDefaults) -> Self:
+        """Return the query with the defaults of its table in place of what it omits."""
+        query = super().complete(defaults)
+        if query.bounds is not None:
+            return query
+        if query.column not in defaults.bounds:
+            raise _missing_bounds(query.column)
+        return replace(query, bounds=defaults.bounds[query.column])
 
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or whose kind does not fit."""
@@ -358,12 +391,24 @@ class BoundedQuery(Query):
 
     @property
     def clipping_bounds(self) -> tuple[Fraction, Fraction]:
-        """The clipping bounds of values."""
+        """The clipping bounds of values. A query without bounds has them once it is complete."""
+        if self.bounds is None:
+            raise _missing_bounds(self.column)
         return self.bounds
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
         return note_text(rows.source, self.column)
+
+
+def _missing_bounds(column: str) -> InvalidParameter:
+    return InvalidParameter(
+        Words("bounds=", "--bounds") + f" must be given for {quote(column)}, or by a card",
+        got="none",
+        fix="Give for instance "
+        + Words("bounds=(0, 200_000)", "--bounds 0 200000")
+        + ", chosen without looking at the data.",
+    )
 
 
 def make_title(what: str, by: tuple[str, ...]) -> str:
