@@ -102,8 +102,8 @@ class Recording:
             return codec.decode(stored.content, stored.payload), stored.receipt
 
 
-def check_ledger(ledger: object, advice: str) -> None:
-    """Reject anything but a ledger or UNRECORDED; ``advice`` ends the message."""
+def check_ledger(ledger: object, advice: str) -> Ledger | Unrecorded:
+    """Return a ledger or UNRECORDED, reject anything else; ``advice`` ends the message."""
     if isinstance(ledger, str):
         place = "…" if "://" in ledger else quote(ledger)  # an address can contain a password
         raise InvalidParameter(
@@ -116,3 +116,4 @@ def check_ledger(ledger: object, advice: str) -> None:
         raise InvalidParameter(
             "ledger must be a Ledger, or UNRECORDED", got=quote(ledger), fix=advice
         )
+    return ledger

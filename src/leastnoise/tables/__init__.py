@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         layout_of,
         mechanisms_of,
     )
+    from leastnoise.tables.card import Card, create_ledger, read_card, summarize, write_skeleton
     from leastnoise.tables.explanation import Explanation
     from leastnoise.tables.protected import ProtectedTable, protect
     from leastnoise.tables.queries.count import Count
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "QUERIES",
     "Argument",
+    "Card",
     "Count",
     "Explanation",
     "GroupedAnswers",
@@ -50,11 +52,15 @@ __all__ = [
     "TableQuery",
     "as_screen",
     "census",
+    "create_ledger",
     "layout_of",
     "mechanisms_of",
     "protect",
+    "read_card",
     "register",
     "share_to_json",
+    "summarize",
+    "write_skeleton",
 ]
 
 # The modules of the other names. Those that import the least come first.
@@ -67,7 +73,7 @@ _HOMES = (
         "queries.query",
         "queries.mean_answer",
     ),
-    *("queries.quantile_answer", "explanation", "protected"),
+    *("queries.quantile_answer", "explanation", "protected", "card"),
 )
 _RENAMED = {
     "Protected": "leastnoise.tables:ProtectedTable",

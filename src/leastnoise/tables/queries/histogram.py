@@ -61,7 +61,7 @@ class Histogram(Query):
         super().__post_init__()
         self._set("column", parse_column(self.column, "the column of a histogram"))
         if self.edges is not None:
-            self._set("edges", _parse_edges(self.edges))
+            self._set("edges", parse_edges(self.edges))
         if self.column in self.by:
             raise InvalidParameter(
                 "The column of a histogram must not be one to group by",
@@ -184,7 +184,8 @@ def _missing_edges(column: str) -> InvalidParameter:
     )
 
 
-def _parse_edges(edges: object) -> tuple[Decimal, ...]:
+def parse_edges(edges: object) -> tuple[Decimal, ...]:
+    """Return the caller's edges as exact decimals."""
     edges = edges.tolist() if hasattr(edges, "tolist") else edges  # an array
     if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
         raise InvalidParameter(
