@@ -1,7 +1,7 @@
 """The request of a table command: its options, checked, and the table and query they stand for."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +24,12 @@ class TableRequest:
 
     query: TableQuery
     source: str
+    card: str | None
     own: Mapping[str, object]
     unit: str | None
     row_is_unit: bool
     max_rows: str | None
-    neighbors: str
+    neighbors: str | None
     table: str | None
     name: str | None
     version: str | None
@@ -83,7 +84,7 @@ class TableRequest:
                 overwrite=self.overwrite,
                 ledger=self.ledger,
                 witness=self.witness,
-                read=[self.source, self.groups_file],
+                read=[self.source or None, self.card, self.groups_file],
             )
 
     @property
@@ -102,25 +103,36 @@ class TableRequest:
         }
 
     @property
-    def recording(self) -> AbstractContextManager["Ledger | Unrecorded"]:
-        """The ledger to open; for a dry run only if its limit matters, and it is given."""
+    def recording(self) -> AbstractContextManager["Ledger | Unrecorded | None"]:
+        """The ledger to open; for a dry run only if its limit matters, and it is given.
+
+        None stands for the ledger of the card.
+        """
         which = {
             "dataset": self.dataset,
             "analyst": self.analyst,
             "allocation": self.allocation,
             "witness": self.witness,
         }
+        if self.card is not None and self.ledger is None and not self.unrecorded:
+            options.recording(None, **{name: which[name] for name in which if name != "analyst"})
+            return nullcontext()
         limited = self.share is not None or self.error is not None
         opens = not self.dry_run or (limited and self.ledger is not None)
         return options.recording(self.ledger, **which) if opens else options.recording(None)
 
-    def open_table(self, ledger: "Ledger | Unrecorded") -> "ProtectedTable":
-        """Open the table."""
+    def open_table(self, ledger: "Ledger | Unrecorded | None") -> "ProtectedTable":
+        """Open the table; ``ledger`` is None for that of the card."""
         from leastnoise.tables import protect  # and Ibis with it: only where a table is asked
 
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
-        how |= {"name": self.name, "version": self.version}
-        return protect(self.source, unit=self.unit, ledger=ledger, table=self.table, **how)
+        how |= {"name": self.name, "version": self.version, "table": self.table}
+        if self.card is None and ledger is not None:
+            return protect(self.source, unit=self.unit, ledger=ledger, **how)
+        how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}
+        how |= {"ledger": ledger} if ledger is not None else {"analyst": self.analyst}
+        how["card"] = self.card
+        return protect(**how)
 
     def make_query(self, table: "ProtectedTable") -> "Query":
         """Return the query; the given groups are parsed by the kinds of their columns."""

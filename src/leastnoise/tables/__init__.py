@@ -16,7 +16,14 @@ if TYPE_CHECKING:
         layout_of,
         mechanisms_of,
     )
-    from leastnoise.tables.card import Card, create_ledger, read_card, summarize, write_skeleton
+    from leastnoise.tables.card import (
+        Card,
+        create_ledger,
+        open_table,
+        read_card,
+        summarize,
+        write_skeleton,
+    )
     from leastnoise.tables.explanation import Explanation
     from leastnoise.tables.protected import ProtectedTable, protect
     from leastnoise.tables.queries.count import Count
@@ -55,6 +62,7 @@ __all__ = [
     "create_ledger",
     "layout_of",
     "mechanisms_of",
+    "open_table",
     "protect",
     "read_card",
     "register",

@@ -31,10 +31,11 @@ from leastnoise.tables.defaults import NO_DEFAULTS, TableDefaults
 from leastnoise.tables.explanation import Explanation
 from leastnoise.tables.mean_target import MeanTarget, check_recorded, release_mean
 from leastnoise.tables.methods import BuiltInQueries
+from leastnoise.tables.queries.histogram import Histogram
 from leastnoise.tables.queries.mean import Mean
 from leastnoise.tables.queries.plan import check_is_query, plan_query
 from leastnoise.tables.queries.planned_query import Unit, check_groupable, parse_max_rows
-from leastnoise.tables.queries.query import Query
+from leastnoise.tables.queries.query import BoundedQuery, Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
 from leastnoise.tables.sources import Source, open_source
@@ -341,6 +342,8 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         """Return queries with the defaults of the table, checked by its card."""
         for query in queries:
             check_is_query(query)
+            if isinstance(query, BoundedQuery | Histogram):  # before its bounds are missing
+                self.source.check_allowed(query.column)
         completed = [query.complete(self.defaults) for query in queries]
         if self.card is not None:
             for query in completed:

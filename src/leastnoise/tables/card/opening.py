@@ -12,6 +12,7 @@ from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
+from leastnoise.rendering import Fact
 from leastnoise.tables.card.card import Card, FromEnvironment, LedgerRules
 from leastnoise.tables.card.check import check_contribution
 from leastnoise.tables.card.schema import check_schema
@@ -200,7 +201,7 @@ def _check_largest(card: Card, ledger: Ledger | Unrecorded) -> None:
         )
 
 
-def create_ledger(card: Card) -> tuple[str, ...]:
+def create_ledger(card: Card) -> list[Fact]:
     """Create the ledger of a card, and the limits of its analysts; return what it now has.
 
     What exists is compared with the card, and never changed.
@@ -217,12 +218,12 @@ def create_ledger(card: Card) -> tuple[str, ...]:
     where = _resolve(card, rules.where, ("ledger", "path"))
     first = Ledger(where, limit=rules.limit, dataset=rules.dataset, accounting=rules.accounting)
     with closing(first):
-        found = [f"dataset {first.dataset!r}: {format_guarantee(rules.limit)}"]
+        found = [(f"Dataset {first.dataset!r}", format_guarantee(rules.limit))]
         for name, limit in card.analysts.items():
             with Ledger(where, dataset=first.dataset, analyst=name, analyst_limit=limit):
                 own = "no limit of their own" if limit is None else format_guarantee(limit)
-                found.append(f"analyst {name!r}: {own}")
-    return tuple(found)
+                found.append((f"Analyst {name!r}", own))
+    return found
 
 
 def _resolve(

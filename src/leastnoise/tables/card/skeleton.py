@@ -1,9 +1,11 @@
 """Write the skeleton of a card from the schema of a table alone."""
 
 import json
+import os
 import re
+from contextlib import closing
 
-from leastnoise.tables.sources import Source
+from leastnoise.tables.sources import Source, open_source
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _NUMBERS = ("integer", "real", "decimal")
@@ -51,15 +53,24 @@ neighbors = "add_remove"
 """
 
 
-def write_skeleton(source: Source, place: str, table: str | None = None) -> str:
-    """Return the text of a card that no query may use yet: its owner fills it in.
+def write_skeleton(source: str, table: str | None = None, *, beside: str | None = None) -> str:
+    """Return the text of a card that no query can use yet, because its owner must fill it in.
+
+    No row is read: only the names and kinds of columns are used.
 
     Args:
-        source: The table. Only the names and kinds of its columns are used.
-        place: The path of the table, as the card shall state it; for a database its address, which
-            is replaced by an environment variable because it may contain a password.
+        source: The path or pattern of files; or the address of a database, in place of which the
+            card names an environment variable, because an address may contain a password.
         table: The name of the table in the database.
+        beside: The folder of the card, to which the path becomes relative. Default: the path as it
+            is.
     """
+    place = source if beside is None or "://" in source else os.path.relpath(source, beside)
+    with closing(open_source(source, table)) as opened:
+        return _write(opened, place, table)
+
+
+def _write(source: Source, place: str, table: str | None) -> str:
     stated = '{env = "PEOPLE_DATABASE"}' if "://" in place else _quote(place)
     named = "" if table is None else f"table = {_quote(table)}\n"
     head = _HEAD.format(source=stated, table=named)

@@ -77,7 +77,7 @@ class Source:
             raise InvalidParameter(
                 "A column must be named by a string", got=quote(column), fix="Pass its name."
             )
-        self._check_allowed(column)
+        self.check_allowed(column)
         if column in self.kinds:
             return self.kinds[column]
         near = get_close_matches(column, self.kinds, n=1, cutoff=0.65)
@@ -86,7 +86,7 @@ class Source:
             fix=f"Did you mean {near[0]!r}?" if near else "Check the names of its columns.",
         )
 
-    def _check_allowed(self, column: str) -> None:
+    def check_allowed(self, column: str) -> None:
         """Reject a column that the card of the table does not allow."""
         if column in self.refused:
             raise InvalidParameter(
@@ -114,7 +114,7 @@ class Source:
 
     def value(self, column: str, table: "ir.Table | None" = None) -> "ir.Value":
         """Return a column as an Ibis value, of this table or of some of its rows."""
-        self._check_allowed(column)
+        self.check_allowed(column)
         return (self.table if table is None else table)[column]
 
     def number(self, column: str) -> "ir.NumericValue":
