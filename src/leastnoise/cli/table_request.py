@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.cli import options
@@ -15,7 +16,7 @@ from leastnoise.tables import TableQuery
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
-    from leastnoise.tables import ProtectedTable, Query
+    from leastnoise.tables import Card, ProtectedTable, Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,11 +116,19 @@ class TableRequest:
             "witness": self.witness,
         }
         if self.card is not None and self.ledger is None and not self.unrecorded:
-            options.recording(None, **{name: which[name] for name in which if name != "analyst"})
-            return nullcontext()
+            unrecorded = options.recording(None, **(which | {"analyst": None}))
+            needed = self._card.ledger is not None or not self.dry_run
+            return nullcontext() if needed else unrecorded
         limited = self.share is not None or self.error is not None
         opens = not self.dry_run or (limited and self.ledger is not None)
         return options.recording(self.ledger, **which) if opens else options.recording(None)
+
+    @cached_property
+    def _card(self) -> "Card":
+        """The card, read once."""
+        from leastnoise.tables import read_card  # and Ibis with it: only where a table is asked
+
+        return read_card(str(self.card))
 
     def open_table(self, ledger: "Ledger | Unrecorded | None") -> "ProtectedTable":
         """Open the table; ``ledger`` is None for that of the card."""
@@ -131,8 +140,7 @@ class TableRequest:
             return protect(self.source, unit=self.unit, ledger=ledger, **how)
         how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}
         how |= {"ledger": ledger} if ledger is not None else {"analyst": self.analyst}
-        how["card"] = self.card
-        return protect(**how)
+        return protect(card=self._card, **how)
 
     def make_query(self, table: "ProtectedTable") -> "Query":
         """Return the query; the given groups are parsed by the kinds of their columns."""
