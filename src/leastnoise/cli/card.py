@@ -36,9 +36,9 @@ def card() -> None:
 
     \b
     leastnoise card new people.csv --out people.toml
-    leastnoise card check people.toml
-    leastnoise card apply people.toml
-    leastnoise mean income --card people.toml --share 1/50
+
+    Fill the card in, then check it, and create its ledger with apply. The commands of queries take
+    it with --card FILE in place of SOURCE.
 
     In Python: leastnoise.protect(card="people.toml")
     """  # noqa: D301 -- click reads the control character
