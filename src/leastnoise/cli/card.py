@@ -38,9 +38,9 @@ def card() -> None:
     leastnoise card new people.csv --out people.toml
 
     Fill the card in, then check it, and create its ledger with apply. The commands of queries take
-    it with --card FILE in place of SOURCE.
+    it with --card FILE in place of SOURCE; in Python, protect(card="people.toml").
 
-    In Python: leastnoise.protect(card="people.toml")
+    In Python: leastnoise.tables.Card
     """  # noqa: D301 -- click reads the control character
 
 
