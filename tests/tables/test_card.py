@@ -372,6 +372,19 @@ def test_at_most_cannot_raise_the_largest_release(refusing: Any) -> None:
     check_nothing_charged(refusing)
 
 
+def test_a_largest_epsilon_limits_an_error_without_a_share(write: Write) -> None:
+    path = write(('share = "1/10"\n', ""))
+    create_ledger(read_card(path))
+    with protect(card=path, analyst="ann") as table:
+        with pytest.raises(BudgetExceeded, match=re.escape("at most ε = 0.2, δ = 0 may be")):
+            table.count(error=2)
+        target = table._aim_at_mean(
+            ln.Mean("income", bounds=(0, 9)), table._parse_terms(None, None, 5, None), Fraction(5)
+        )
+        assert target.at_most == Fraction(1, 5)  # of the limit of the analyst, ε = 1
+        check_nothing_charged(table)
+
+
 def test_the_two_releases_of_a_mean_cost_at_most_the_largest_release(people: Any) -> None:
     with pytest.raises(BudgetExceeded, match=r"people\.toml, line 9 allows"):
         people.mean("income", error=500)
