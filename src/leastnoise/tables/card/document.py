@@ -7,7 +7,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
@@ -197,14 +196,3 @@ def _parse_flag(value: object, name: str) -> bool:
     if isinstance(value, bool):
         return value
     raise reject(f"{name} must be true or false", quote(value))
-
-
-def format_toml(value: object) -> str:
-    """Return a value as a card writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(format_toml, value))}]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return value.isoformat() if isinstance(value, date) else str(value)
