@@ -1,9 +1,14 @@
-"""Run the examples of documents in a folder with nothing but docs, so that they may write files."""
+"""Run the examples of documents in a folder of their own, so that they may write files.
+
+It has the folder docs, and the TOML files that the document shows.
+"""
 
 from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestTextfile
+
+from tests.support.shown_files import write_shown_files
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +18,4 @@ def _own_folder(
     if isinstance(request.node.parent, DoctestTextfile):
         (tmp_path / "docs").symlink_to(Path(__file__).parent / "docs")
         monkeypatch.chdir(tmp_path)
+        write_shown_files(request.node.path, tmp_path)

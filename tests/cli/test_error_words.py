@@ -218,7 +218,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "groups.",
     ),
     "by without keys": (
-        lambda: ln.Histogram("age", edges=[0, 1], by="region"),
+        lambda: people().histogram("age", edges=[0, 1], **ONE_GROUP),
         "A histogram by group requires public groups, got by without groups. Add groups=.",
         "A histogram by group requires public groups, got --by without --group. Add --group.",
     ),

@@ -419,9 +419,9 @@ def test_help_begins_with_an_example_and_groups_the_options(query: TableQuery) -
     section = said[said.index("\nOutput:\n") :]
     assert all(option in section for option in ("--dry-run", "--sql", "--out", "--json", "--help"))
     for argument in query.arguments:
-        if argument.help and argument.required:
+        if argument.help and (argument.required or argument.from_card):
             own = said[said.index(f"  --{argument.name} ") : parts[0]]
-            assert "[required]" in own
+            assert re.search(r"\[required(, or\s+--card)?\]", own)
     assert f"{query.command} " in call("--help").stdout
 
 
@@ -702,7 +702,7 @@ def test_all_that_is_missing_is_said_at_once_with_an_example_that_runs(
     assert (done.exit_code, done.stdout) == (2, "")
     names, (create, example) = listed(done.stderr)
     own = {f"--{one.name}" if one.help else "COLUMN": one for one in query.arguments}
-    wanted = {name for name, one in own.items() if one.required}
+    wanted = {name for name, one in own.items() if one.required or one.from_card}
     wanted |= {"--unit", "--max-rows", "--epsilon", "--ledger"}
     wanted |= set() if given else {"SOURCE"}
     if query.groups_itself:

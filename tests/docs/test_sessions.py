@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from leastnoise.cli import main
 from leastnoise.tables import census
+from tests.support.shown_files import write_shown_files
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +29,9 @@ PAGES = [page for page in sorted(ROOT.glob("docs/*.md")) if commands(page)]
 
 
 def test_the_pages_with_sessions_are_found() -> None:
-    assert {"command-line", "ledger-commands", "backup-and-witness"} <= {one.stem for one in PAGES}
+    assert {"card", "command-line", "ledger-commands", "backup-and-witness"} <= {
+        one.stem for one in PAGES
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -38,6 +41,7 @@ def test_the_commands_of_a_page_print_what_it_shows(
     """In their order, next to the census. In the page … stands for output that varies."""
     shutil.copy(census(), tmp_path / "people.csv")
     monkeypatch.chdir(tmp_path)
+    write_shown_files(page, tmp_path)
     for command, shown in commands(page):
         name, *words = shlex.split(command)
         assert name == "leastnoise"

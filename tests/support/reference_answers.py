@@ -79,8 +79,8 @@ class _Place:
             rough = self.mean or isinstance(question, ln.Quantile)
             steps = 1 << (20 if rough else 40)
             exact = whole and not self.mean
-            self.low, self.high, self.step = lattice(question.bounds, steps, exact)
-            self.exact = exact and all(end.denominator == 1 for end in question.bounds)
+            self.low, self.high, self.step = lattice(question.clipping_bounds, steps, exact)
+            self.exact = exact and all(end.denominator == 1 for end in question.clipping_bounds)
         self.middle = (self.low + self.high) // 2 if self.mean else 0
 
     def __call__(self, row: Row) -> tuple[tuple[Any, ...], int] | None:
@@ -92,7 +92,7 @@ class _Place:
             return group, 0
         value = number(row[question.column])
         if isinstance(question, ln.Histogram):
-            cell = _range(value, question.edges)
+            cell = _range(value, question.bin_edges)
             return None if cell is None else ((*group, cell), 0)
         if value is None and type(question) is not ln.Sum:
             return None

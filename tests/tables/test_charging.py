@@ -226,7 +226,7 @@ def test_an_unrecorded_answer_says_so() -> None:
 
 def test_a_ledger_must_be_given() -> None:
     with pytest.raises(InvalidParameter, match="ledger must be a Ledger, or UNRECORDED"):
-        ln.protect(pa.table(COLUMNS), unit=None, ledger=None)  # type: ignore[arg-type]
+        ln.protect(pa.table(COLUMNS), unit=None, ledger=None)  # type: ignore[call-overload]
 
 
 # --------------------------------------------------------------------------------------- killed

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("calibrate", "compare", "explain", "privacy-for", "release"), "noise"),
     **dict.fromkeys(("check", "paper", "verify"), "proofs"),
+    "card": "card",
     "ledger": "ledger",
 }
 _TABLES = "Query a table (CSV, Parquet, PostgreSQL)"
@@ -42,6 +43,7 @@ _SECTIONS = {
         "median": "Find the median of a column",
         "quantile": "Find any quantile of a column",
         "histogram": "Count rows per range of a column",
+        "card": "State a table once, for all queries",
     },
     "Add noise to a number you computed": {
         "release": "Add noise to one number",

@@ -78,6 +78,8 @@ def check_missing(query: "TableQuery", values: Mapping[str, object], typed: Sequ
         typed: The words of the command line after the name of the command.
     """
     given = _given(values)
+    if "card" in given:
+        typed = typed[1:]  # without the place of SOURCE, which the card states
     missing = [*_arguments(query, given), *_unit(given), *_groups(query, given)]
     missing += [*_guarantee(query, given), *_record(given)]
     if missing:
@@ -132,12 +134,15 @@ def _amount(missing: Sequence[_Missing]) -> str:
 
 def _arguments(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
     missing = []
+    if "card" in given:
+        lacking = [argument for argument in query.arguments if argument.required]
+        return [_argument(argument) for argument in lacking if argument.name not in given]
     if "source" not in given:
         meaning = "a CSV or Parquet file, a pattern for several, or postgresql://user@host/database"
         missing.append(_Missing("SOURCE", meaning, ("people.csv",)))
     elif given["source"].startswith(("postgresql://", "postgres://")) and "table" not in given:
         missing.append(_Missing("--table NAME", "the table of the database", ("--table", "people")))
-    lacking = [argument for argument in query.arguments if argument.required]
+    lacking = [argument for argument in query.arguments if argument.required or argument.from_card]
     return missing + [_argument(argument) for argument in lacking if argument.name not in given]
 
 
@@ -151,7 +156,7 @@ def _argument(argument: "Argument") -> _Missing:
 
 
 def _unit(given: Mapping[str, Any]) -> list[_Missing]:
-    if "row_is_unit" in given:
+    if given.keys() & {"row_is_unit", "card"}:
         return []
     who = "the column that identifies a person; or --row-is-unit if every row is a different person"
     rows = "maximum rows per unit per group: 1 if everybody has one row"
@@ -164,7 +169,9 @@ def _unit(given: Mapping[str, Any]) -> list[_Missing]:
 
 def _groups(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
     """Return what answers by group lack: the groups, or in how many of them a unit counts."""
-    missing = []
+    missing: list[_Missing] = []
+    if "card" in given:
+        return missing
     named = 2 if "groups_file" in given else len(given.get("groups", ()))
     if query.groups_itself and "by" in given and not named:
         meaning = "a group to answer for; may be repeated"
@@ -189,7 +196,8 @@ def _guarantee(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
     if not given.keys() & {"epsilon", "delta"}:
         meaning = "ε of the guarantee; or --delta D, or both; or --share S, or --error A"
         missing.append(_Missing("--epsilon E", meaning, ("--epsilon", "0.2")))
-    discovering = "by" in given and not given.keys() & {"groups", "groups_file", "delta"}
+    known = {"groups", "groups_file", "delta", "card"}
+    discovering = "by" in given and not given.keys() & known
     if discovering and not query.groups_itself:
         meaning = (
             "δ of the guarantee, well below 1 / number of people, because discovering groups "
@@ -200,7 +208,7 @@ def _guarantee(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
 
 
 def _record(given: Mapping[str, Any]) -> list[_Missing]:
-    if given.keys() & {"ledger", "unrecorded", "dry_run"}:
+    if given.keys() & {"ledger", "unrecorded", "dry_run", "card"}:
         return []
     meaning = "the ledger to charge; or --unrecorded to track the budget yourself"
     return [_Missing("--ledger FILE", meaning, ("--ledger", "people.ledger"))]

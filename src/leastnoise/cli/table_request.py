@@ -1,8 +1,9 @@
 """The request of a table command: its options, checked, and the table and query they stand for."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.cli import options
@@ -15,7 +16,7 @@ from leastnoise.tables import TableQuery
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
-    from leastnoise.tables import Amounts, ProtectedTable, Query
+    from leastnoise.tables import Amounts, Card, ProtectedTable, Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +25,12 @@ class TableRequest:
 
     query: TableQuery
     source: str
+    card: str | None
     own: Mapping[str, object]
     unit: str | None
     row_is_unit: bool
     max_rows: str | None
-    neighbors: str
+    neighbors: str | None
     table: str | None
     name: str | None
     version: str | None
@@ -83,7 +85,7 @@ class TableRequest:
                 overwrite=self.overwrite,
                 ledger=self.ledger,
                 witness=self.witness,
-                read=[self.source, self.groups_file],
+                read=[self.source or None, self.card, self.groups_file],
             )
 
     @property
@@ -102,25 +104,44 @@ class TableRequest:
         }
 
     @property
-    def recording(self) -> AbstractContextManager["Ledger | Unrecorded"]:
-        """The ledger to open; for a dry run only if its limit matters, and it is given."""
+    def recording(self) -> AbstractContextManager["Ledger | Unrecorded | None"]:
+        """The ledger to open; for a dry run only if its limit matters, and it is given.
+
+        None stands for the ledger of the card.
+        """
         place: options.RecordingPlace = {
             "dataset": self.dataset,
             "analyst": self.analyst,
             "allocation": self.allocation,
             "witness": self.witness,
         }
+        if self.card is not None and self.ledger is None and not self.unrecorded:
+            place["analyst"] = None
+            unrecorded = options.recording(None, **place)
+            needed = self._card.ledger is not None or not self.dry_run
+            return nullcontext() if needed else unrecorded
         limited = self.share is not None or self.error is not None
         opens = not self.dry_run or (limited and self.ledger is not None)
         return options.recording(self.ledger, **place) if opens else options.recording(None)
 
-    def open_table(self, ledger: "Ledger | Unrecorded") -> "ProtectedTable":
-        """Open the table."""
+    @cached_property
+    def _card(self) -> "Card":
+        """The card, read once."""
+        from leastnoise.tables import read_card  # and Ibis with it: only where a table is asked
+
+        return read_card(str(self.card))
+
+    def open_table(self, ledger: "Ledger | Unrecorded | None") -> "ProtectedTable":
+        """Open the table; ``ledger`` is None for that of the card."""
         from leastnoise.tables import protect  # and Ibis with it: only where a table is asked
 
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
-        how |= {"name": self.name, "version": self.version}
-        return protect(self.source, unit=self.unit, ledger=ledger, table=self.table, **how)
+        how |= {"name": self.name, "version": self.version, "table": self.table}
+        if self.card is None and ledger is not None:
+            return protect(self.source, unit=self.unit, ledger=ledger, **how)
+        how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}
+        how |= {"ledger": ledger} if ledger is not None else {"analyst": self.analyst}
+        return protect(card=self._card, **how)
 
     def make_query(self, table: "ProtectedTable") -> "Query":
         """Return the query; the given groups are parsed by the kinds of their columns."""

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -38,9 +39,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--neighbors",
             type=click.Choice(["add_remove", "replace"]),
-            default="add_remove",
-            show_default=True,
-            help="Neighboring datasets: add or remove one unit, or replace one.",
+            help="Neighboring datasets: add or remove one unit, or replace one.  [default: "
+            "add_remove]",
         ),
         click.option(
             "--epsilon",
@@ -98,6 +98,11 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             help="Count only rows that match, such as \"age >= 18 and region = 'north'\".",
         ),
         click.option("--table", metavar="NAME", help="Table of a database."),
+        click.option(
+            "--card",
+            metavar="FILE",
+            help="Dataset card, in place of SOURCE. It states unit, bounds, groups and ledger.",
+        ),
     ),
     "Ledger": (
         click.option(
@@ -163,6 +168,14 @@ class TableCommand(StrictCommand):
         share of the limit excludes.
         """
         names = {word.partition("=")[0] for word in args}
+        if "--card" in names:
+            args = ["", *args]  # in the place of SOURCE
+            if self.make_parser(ctx).parse_args(args=list(args))[1]:
+                raise InvalidParameter(
+                    "SOURCE must be omitted with --card, which states it",
+                    got="more arguments",
+                    fix="Remove SOURCE, or --card.",
+                )
         old = set(self._renamed)
         if "--q" in names or not names & {"--epsilon", "--delta"}:
             old -= {"--share"}
@@ -241,7 +254,7 @@ def _make_parameter(argument: Argument) -> options.Decorator:
 
 def _parse_value(argument: Argument, text: Any) -> Any:
     """Return the value of an argument; for a list, its items."""
-    if argument.unless_listed is None:
+    if argument.unless_listed is None or text is None:
         return text
     if "," not in text:
         problem, fix = argument.unless_listed
@@ -261,11 +274,17 @@ def _make_help(query: TableQuery) -> str:
 
 def _ask(request: TableRequest) -> None:
     """Query a table and print the answer, or print the dry run."""
+    with ExitStack() as opened:
+        _ask_opened(request, opened)
+
+
+def _ask_opened(request: TableRequest, opened: ExitStack) -> None:
     terms = request.terms
-    with Progress("opening the ledger") as now, request.recording as ledger:
-        of = options.check_ledger(ledger, request.witness)
+    with Progress("opening the ledger") as now:
+        ledger = opened.enter_context(request.recording)
+        of = "" if ledger is None else options.check_ledger(ledger, request.witness)
         now("opening the table")
-        table = request.open_table(ledger)
+        table = opened.enter_context(request.open_table(ledger))
         query = request.make_query(table)
         if request.dry_run:
             now("finding the noise")
@@ -286,7 +305,7 @@ def _ask(request: TableRequest) -> None:
             click.echo(explanation.to_text(sql=request.sql))
         return
     # Printed before it is written: an answer that was charged is not lost if a disk is full.
-    ledger_shown = format_ledger_name(request.ledger, of)
+    ledger_shown = format_ledger_name(getattr(table.ledger, "where", None), of)
     print_answer(answer, query.title, ledger_shown, as_json=request.as_json)
     if request.out is not None:
         path = write_answer(answer, query.title, request.out, overwrite=request.overwrite)

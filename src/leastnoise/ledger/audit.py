@@ -9,6 +9,7 @@ are set back.
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -43,6 +44,9 @@ from leastnoise.ledger.rows import (
 from leastnoise.ledger.sums import NOTHING, Sum, add_rounded_down, exceeds
 from leastnoise.ledger.units import DeclaredUnit, find_relation, read_unit
 
+# The hash of a card, which a table query has if it was asked under one.
+_CARD = re.compile(r"[0-9a-f]{64}")
+_NO_CARD = "0" * 64
 # A check of an answer: its content, its payload, and whether the noise is for integers.
 _Check = Callable[[Content, bytes, bool], None]
 
@@ -315,6 +319,8 @@ def _expect_tables(query: Content, mechanisms: list[str]) -> _Check:
     noise, questions = query["noise"], query["questions"]
     check_types(questions, list, dict)
     check_types(noise, list, list)
+    if not _CARD.fullmatch(query.get("card", _NO_CARD)):
+        raise ValueError
     if len(noise) != len(questions) or {d for each in noise for d in each} != set(mechanisms):
         raise ValueError
 

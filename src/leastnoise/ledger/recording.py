@@ -177,8 +177,8 @@ def _emit_release(request: Request, privacy: Privacy, engine: float, ledger: flo
     emit(Released(*request.words, privacy=privacy, engine_seconds=engine, ledger_seconds=ledger))
 
 
-def check_ledger(ledger: object, advice: str) -> None:
-    """Reject anything but a ledger or UNRECORDED; ``advice`` ends the message."""
+def check_ledger(ledger: object, advice: str) -> Ledger | Unrecorded:
+    """Return a ledger or UNRECORDED, reject anything else; ``advice`` ends the message."""
     if isinstance(ledger, str):
         place = "…" if "://" in ledger else quote(ledger)  # an address can contain a password
         raise InvalidParameter(
@@ -191,3 +191,4 @@ def check_ledger(ledger: object, advice: str) -> None:
         raise InvalidParameter(
             parameter("ledger") + " must be a Ledger, or UNRECORDED", got=quote(ledger), fix=advice
         )
+    return ledger

@@ -12,7 +12,7 @@ from fractions import Fraction
 from leastnoise.core.exact import Number, format_rounded, parse_positive, quote
 from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee, find_caps, total_cost
 from leastnoise.core.privacy import Privacy, as_privacy
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import DISCOVERY, AllocatedPrivacy, Ledger, SpendingLimit, make_part
 from leastnoise.mechanism import Mechanism
 from leastnoise.planning.options import Option, PlanProblem
@@ -51,11 +51,14 @@ def _take_share(ledger: Ledger | None, share: Number) -> Privacy:
     part = parse_positive(share, "share")
     if part > 1:
         raise InvalidParameter(
-            "share must be above 0 and at most 1", got=quote(share), fix="Use for example '1/10'."
+            parameter("share") + " must be above 0 and at most 1",
+            got=quote(share),
+            fix="Use for example '1/10'.",
         )
     if not isinstance(ledger, Ledger):
         raise InvalidParameter(
-            "share= needs a ledger, because it is a share of its limit or of an allocation",
+            parameter("share")
+            + " needs a ledger, because it is a share of its limit or of an allocation",
             fix="Add ledger=Ledger(…), or give a guarantee instead.",
         )
     limit = SpendingLimit.of(ledger)

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
         layout_of,
         mechanisms_of,
     )
+    from leastnoise.tables.card import (
+        Card,
+        create_ledger,
+        open_table,
+        read_card,
+        summarize,
+        write_skeleton,
+    )
     from leastnoise.tables.explanation import Explanation
     from leastnoise.tables.protected import ProtectedTable, protect
     from leastnoise.tables.queries.count import Count
@@ -37,6 +45,7 @@ __all__ = [
     "QUERIES",
     "Amounts",
     "Argument",
+    "Card",
     "Count",
     "Explanation",
     "GroupedAnswers",
@@ -56,11 +65,16 @@ __all__ = [
     "TableResult",
     "as_screen",
     "census",
+    "create_ledger",
     "layout_of",
     "mechanisms_of",
+    "open_table",
     "protect",
+    "read_card",
     "register",
     "share_to_json",
+    "summarize",
+    "write_skeleton",
 ]
 
 # The modules of the other names. Those that import the least come first.
@@ -73,7 +87,7 @@ _HOMES = (
         "queries.query",
         "queries.mean_answer",
     ),
-    *("queries.quantile_answer", "explanation", "answering", "release", "protected"),
+    *("queries.quantile_answer", "explanation", "answering", "release", "protected", "card"),
 )
 _RENAMED = {
     "Protected": "leastnoise.tables:ProtectedTable",

@@ -86,7 +86,7 @@ class BuiltInQueries(QuantileMethods):
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
-                Required if a unit can be in several groups.
+                Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -126,7 +126,7 @@ class BuiltInQueries(QuantileMethods):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -142,7 +142,7 @@ class BuiltInQueries(QuantileMethods):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -161,7 +161,7 @@ class BuiltInQueries(QuantileMethods):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -182,7 +182,7 @@ class BuiltInQueries(QuantileMethods):
         Args:
             column: The column of numbers.
             bounds: The clipping bounds, the lower one first. Values outside are clipped. Choose
-                them without looking at the table: they are public.
+                them without looking at the table: they are public. Default: those of the card.
             privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
                 is required.
             share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
@@ -195,7 +195,7 @@ class BuiltInQueries(QuantileMethods):
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
-                Required if a unit can be in several groups.
+                Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -236,7 +236,7 @@ class BuiltInQueries(QuantileMethods):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -252,7 +252,7 @@ class BuiltInQueries(QuantileMethods):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -271,7 +271,7 @@ class BuiltInQueries(QuantileMethods):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -293,7 +293,7 @@ class BuiltInQueries(QuantileMethods):
         Args:
             column: The column of numbers.
             bounds: The clipping bounds, the lower one first. Values outside are clipped. Choose
-                them without looking at the table: they are public.
+                them without looking at the table: they are public. Default: those of the card.
             privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
                 is required.
             share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
@@ -306,7 +306,7 @@ class BuiltInQueries(QuantileMethods):
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
-                Required if a unit can be in several groups.
+                Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -350,7 +350,7 @@ class BuiltInQueries(QuantileMethods):
         self,
         column: str,
         *,
-        edges: Sequence[Number],
+        edges: Sequence[Number] | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -370,7 +370,7 @@ class BuiltInQueries(QuantileMethods):
         Args:
             column: The column of numbers.
             edges: The ends of the ranges, in rising order. Each range includes its lower edge, the
-                last one both.
+                last one both. Default: those of the card.
             privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
                 is required.
             share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
@@ -383,7 +383,7 @@ class BuiltInQueries(QuantileMethods):
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
-                Required if a unit can be in several groups.
+                Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.

@@ -3,23 +3,40 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Unpack
+from os import PathLike
+from types import EllipsisType
+from typing import Any, Unpack, overload
 
-from leastnoise.core.exact import Number, parse_count, quote
+from leastnoise.core.exact import Number, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import take_renamed
-from leastnoise.errors import BudgetExceeded, InvalidParameter, Words, parameter
+from leastnoise.errors import BudgetExceeded, InvalidParameter, parameter
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
 from leastnoise.tables.answering import Asked, One
 from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.bounding import ADD_REMOVE
+from leastnoise.tables.card import (
+    Card,
+    check_amount,
+    check_given,
+    check_query,
+    cite_largest,
+    find_ledger,
+    limit_terms,
+    make_unit,
+    open_table,
+    read_card,
+)
+from leastnoise.tables.defaults import NO_DEFAULTS, TableDefaults
 from leastnoise.tables.explanation import Explanation
 from leastnoise.tables.mean_release import check_recorded, release_mean
 from leastnoise.tables.mean_target import MeanTarget
 from leastnoise.tables.methods import BuiltInQueries
+from leastnoise.tables.queries.bounded_query import BoundedQuery
+from leastnoise.tables.queries.histogram import Histogram
 from leastnoise.tables.queries.mean import Mean
-from leastnoise.tables.queries.plan import plan_query
-from leastnoise.tables.queries.planned_query import Unit, check_groupable
+from leastnoise.tables.queries.plan import check_is_query, plan_query
+from leastnoise.tables.queries.planned_query import Unit, check_groupable, parse_max_rows
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release, reported
@@ -28,17 +45,46 @@ from leastnoise.tables.target_error import TargetError, aim, check_cap, find_amo
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
 
 
+@overload
 def protect(
     source: object,
     *,
     unit: str | None,
     ledger: Ledger | Unrecorded,
     max_rows: int | None = None,
-    neighbors: str = ADD_REMOVE,
+    neighbors: str | None = None,
     table: str | None = None,
     name: str | None = None,
     version: str | None = None,
     neighbours: str | None = None,
+) -> "ProtectedTable": ...
+
+
+@overload
+def protect(
+    *,
+    card: str | PathLike[str] | Card,
+    analyst: str | None = None,
+    ledger: Ledger | Unrecorded | None = None,
+    max_rows: int | None = None,
+    name: str | None = None,
+    version: str | None = None,
+) -> "ProtectedTable": ...
+
+
+def protect(
+    source: object = None,
+    *,
+    unit: str | EllipsisType | None = ...,
+    ledger: Ledger | Unrecorded | None = None,
+    max_rows: int | None = None,
+    neighbors: str | None = None,
+    table: str | None = None,
+    name: str | None = None,
+    version: str | None = None,
+    neighbours: str | None = None,
+    card: str | PathLike[str] | Card | None = None,
+    analyst: str | None = None,
 ) -> "ProtectedTable":
     """Wrap a table so that only differentially private answers can be read from it.
 
@@ -59,7 +105,7 @@ def protect(
             add. A mean uses ``max_rows`` rows, each with the average of all of them. Every answer
             says so. Required with a column of units; omit it without one.
         neighbors: Which tables are neighboring: ``"add_remove"`` if one unit is added or removed,
-            ``"replace"`` if one unit is replaced.
+            ``"replace"`` if one unit is replaced. Default: ``"add_remove"``.
         table: The name of the table, with a connection string.
         name: What the data is called. Answers print it. A ledger returns a stored answer only for
             the same name and version. Data in memory must have a name if there is a ledger.
@@ -68,18 +114,39 @@ def protect(
         version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
             same place has changed, for answers about the new data. Default: none.
         neighbours: The old name of ``neighbors``; deprecated.
+        card: The path of a dataset card, which states all of the above (docs/card.md). Give beside
+            it only what the card leaves open. Default: none.
+        analyst: With ``card``: the analyst, if the card lists analysts or names the ledger.
 
     Raises:
         InvalidParameter: If an argument breaks a rule, or data in memory has a ledger and no name.
         Unsupported: If this version cannot read such a source, or a library is missing.
     """
     if neighbours is not None:  # no decorator: its frame would hold the data
-        replaced = neighbors != ADD_REMOVE
+        replaced = neighbors is not None
         neighbors = take_renamed("neighbours", neighbours, "neighbors", given=replaced)
-    check_ledger(
+    if card is not None:
+        named = {"source": source, "neighbors": neighbors, "table": table, "ledger": ledger}
+        named |= {"name": name, "version": version}
+        stated = {what: value for what, value in named.items() if value is not None}
+        stated |= {} if unit is ... else {"unit": unit}
+        return _protect_by_card(card, stated, max_rows=max_rows, analyst=analyst)
+    if unit is ...:
+        raise InvalidParameter(
+            "unit= or card= must be given",
+            got="neither",
+            fix="Write for instance unit='person_id' or card='people.toml'.",
+        )
+    if analyst is not None:
+        raise InvalidParameter(
+            "analyst= is for a card",
+            got="it without card=",
+            fix="Open the ledger with Ledger(path, analyst=…).",
+        )
+    recorded = check_ledger(
         ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
     )
-    who = Unit(unit, _parse_max_rows(unit, max_rows), neighbors)
+    who = Unit(unit, parse_max_rows(unit, max_rows), neighbors or ADD_REMOVE)
     for what, text in (("name", name), ("version", version)):
         if text is not None:
             check_name(text, what)
@@ -87,7 +154,7 @@ def protect(
     try:
         if unit is not None:
             check_groupable(unit, opened.kind(unit), "the column of units")
-        if opened.place is None and isinstance(ledger, Ledger):
+        if opened.place is None and isinstance(recorded, Ledger):
             raise InvalidParameter(
                 "In-memory data needs name= when a ledger is used",
                 fix="Stored answers are found by it. Write for instance name='people'.",
@@ -95,7 +162,27 @@ def protect(
     except BaseException:
         opened.close()
         raise
-    return ProtectedTable(opened, who, ledger)
+    return ProtectedTable(opened, who, recorded)
+
+
+def _protect_by_card(
+    card: str | PathLike[str] | Card,
+    given: dict[str, Any],
+    *,
+    max_rows: int | None,
+    analyst: str | None,
+) -> "ProtectedTable":
+    """Open the table and the ledger of a card; reject arguments other than the card's."""
+    found = card if isinstance(card, Card) else read_card(card)
+    check_given(found, given)
+    unit = make_unit(found, max_rows)
+    opened = open_table(found, name=given.get("name"), version=given.get("version"))
+    try:
+        ledger = find_ledger(found, given.get("ledger"), analyst)
+    except BaseException:
+        opened.close()
+        raise
+    return ProtectedTable(opened, unit, ledger, found.defaults, found)
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,6 +192,8 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
     source: Source
     unit: Unit
     ledger: Ledger | Unrecorded
+    defaults: TableDefaults = NO_DEFAULTS
+    card: Card | None = None
     closed: bool = False
 
     @reported
@@ -162,9 +251,11 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
                 "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
             )
         terms = self._parse_terms(privacy, share, error, at_most, key)
+        queries = self._complete(queries)
         how = _How(key, fresh, allow_exact)
         if terms.error is not None:
-            return [self._reach_error(_find_only(queries), terms, terms.error, how)]
+            with cite_largest(self.card):
+                return [self._reach_error(_find_only(queries), terms, terms.error, how)]
         prepared = self._prepare(queries, terms.amount, weights)
         return how.release(prepared, self.ledger)
 
@@ -224,17 +315,18 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             ...
         """
         listed = queries[0] if len(queries) == 1 else queries
-        parts = listed if isinstance(listed, list) else queries
         terms = self._parse_terms(privacy, share, error, at_most)
+        parts = self._complete(listed if isinstance(listed, list) else queries)
         if terms.error is None:
             return Explanation(self._prepare(parts, terms.amount, weights), terms)
         query = _find_only(parts)
         if isinstance(query, Mean):
             mean = self._aim_at_mean(query, terms, terms.error)
             return Explanation(mean.prepare_count(mean.first_exponent), terms, mean)
-        prepared, target = self._aim(query, terms, terms.error)
-        check_cap(target, prepared.together, terms.at_most)
-        return Explanation(prepared, terms)
+        with cite_largest(self.card):
+            prepared, target = self._aim(query, terms, terms.error)
+            check_cap(target, prepared.together, terms.at_most)
+            return Explanation(prepared, terms)
 
     def _parse_terms(
         self,
@@ -247,13 +339,29 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         if self.closed:
             raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
         amounts = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
-        return parse_terms(self.ledger, **amounts, key=key)  # type: ignore[arg-type]
+        terms = parse_terms(self.ledger, **amounts, key=key)  # type: ignore[arg-type]
+        return terms if self.card is None else limit_terms(self.card, terms)
+
+    def _complete(self, queries: Sequence[Query]) -> list[Query]:
+        """Return queries with the defaults of the table, checked by its card."""
+        for query in queries:
+            check_is_query(query)
+            if isinstance(query, BoundedQuery | Histogram):  # before its bounds are missing
+                self.source.check_allowed(query.column)
+        completed = [query.complete(self.defaults) for query in queries]
+        if self.card is not None:
+            for query in completed:
+                check_query(self.card, query)
+        return completed
 
     def _prepare(
         self, queries: Sequence[Query], privacy: Privacy, weights: Sequence[Number] | None = None
     ) -> PreparedRelease:
         parsed = parse_weights(weights, len(queries))
-        return prepare(queries, self.source, self.unit, privacy, parsed)
+        prepared = prepare(queries, self.source, self.unit, privacy, parsed)
+        if self.card is not None:
+            check_amount(self.card, prepared, self.ledger)
+        return prepared
 
     def _reach_error(self, query: Query, terms: Terms, error: Fraction, how: "_How") -> TableResult:
         """Answer a query with a target error."""
@@ -286,8 +394,14 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         return MeanTarget(self.source, self.unit, query, error, terms.limit, most)
 
     def close(self) -> None:
-        """Close what :func:`protect` opened: the engine of a file, or a database connection."""
+        """Close what :func:`protect` opened: engine of a file, connection, ledger of a card."""
         self.source.close()
+        if (
+            self.card is not None
+            and self.card.ledger is not None
+            and isinstance(self.ledger, Ledger)
+        ):
+            self.ledger.close()
         object.__setattr__(self, "closed", True)
 
     def __enter__(self) -> "ProtectedTable":
@@ -332,32 +446,6 @@ def _find_only(queries: Sequence[Query]) -> Query:
         got=f"{len(queries)} queries",
         fix="Send separate queries, or pass share= and weights=.",
     )
-
-
-def _parse_max_rows(unit: object, max_rows: int | None) -> int:
-    if unit is None:
-        if max_rows not in (None, 1):
-            raise InvalidParameter(
-                Words("max_rows", "--max-rows") + " must be 1 if every row is a unit",
-                got=quote(max_rows),
-                fix="Add " + Words("unit=", "--unit") + ", or omit it.",
-            )
-        return 1
-    if not isinstance(unit, str):
-        raise InvalidParameter(
-            parameter("unit")
-            + " must be the name of a column, or None if every row is a different person",
-            got=quote(unit),
-            fix="Name the column that identifies a person.",
-        )
-    if max_rows is None:
-        raise InvalidParameter(
-            Words("max_rows is required with unit=", "--max-rows is required with --unit"),
-            fix="It is the maximum rows per unit per group. Write "
-            + Words("max_rows=1", "--max-rows 1")
-            + " if everybody has one row. More rows mean more noise.",
-        )
-    return parse_count(max_rows, "max_rows", least=1)
 
 
 for _query in QUERIES.values():

@@ -43,7 +43,7 @@ class QuantileMethods(Answering):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -61,7 +61,7 @@ class QuantileMethods(Answering):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -79,7 +79,7 @@ class QuantileMethods(Answering):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -100,7 +100,7 @@ class QuantileMethods(Answering):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -121,7 +121,7 @@ class QuantileMethods(Answering):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -144,7 +144,7 @@ class QuantileMethods(Answering):
         Args:
             column: The column of numbers.
             bounds: The clipping bounds, the lower one first. Values outside are clipped. Choose
-                them without looking at the table: they are public.
+                them without looking at the table: they are public. Default: those of the card.
             privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
                 is required.
             share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
@@ -160,7 +160,7 @@ class QuantileMethods(Answering):
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
-                Required if a unit can be in several groups.
+                Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -213,7 +213,7 @@ class QuantileMethods(Answering):
         column: str,
         q: Number,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -232,7 +232,7 @@ class QuantileMethods(Answering):
         column: str,
         q: Number,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -251,7 +251,7 @@ class QuantileMethods(Answering):
         column: str,
         q: Number,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -273,7 +273,7 @@ class QuantileMethods(Answering):
         column: str,
         q: Number,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -296,7 +296,7 @@ class QuantileMethods(Answering):
         column: str,
         q: Number,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
@@ -320,7 +320,7 @@ class QuantileMethods(Answering):
             column: The column of numbers.
             q: The share of rows below the value, above 0 and below 1.
             bounds: The clipping bounds, the lower one first. Values outside are clipped. Choose
-                them without looking at the table: they are public.
+                them without looking at the table: they are public. Default: those of the card.
             privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
                 is required.
             share: The share of the ledger's limit or allocation to spend, such as ``"1/50"``.
@@ -336,7 +336,7 @@ class QuantileMethods(Answering):
                 are discovered, which requires δ > 0, and small ones are hidden.
             where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
-                Required if a unit can be in several groups.
+                Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.

@@ -64,6 +64,7 @@ class Argument:
         unless_listed: The problem and the fix of the error if the value is not a list with commas;
             None if it need not be a list.
         example: A value for examples with the census of the package.
+        from_card: Whether the card of a table can give it. Without a card it is required.
         renamed_from: The deprecated name of the argument; None if there is none.
     """
 
@@ -76,6 +77,7 @@ class Argument:
     values: int = 1
     unless_listed: tuple[str, str] | None = None
     example: str = ""
+    from_card: bool = False
     renamed_from: str | None = None
 
     @property
@@ -176,13 +178,17 @@ class TableQuery:
 
     @property
     def signature(self) -> Signature:
-        """The signature of the method: required arguments first, those of all queries last."""
+        """The signature of the method: required arguments first, those of all queries last.
+
+        An argument that a card can give comes with the required ones.
+        """
         own = [
             _make_parameter(each.name, each.type, each.default, positional=each.positional)
             for each in self.arguments
         ]
-        required = [each for each in own if each.default is _REQUIRED]
-        optional = [each for each in own if each.default is not _REQUIRED]
+        first = {each.name for each in self.arguments if each.required or each.from_card}
+        required = [each for each in own if each.name in first]
+        optional = [each for each in own if each.name not in first]
         types = Shared.__annotations__
         defaults = (_FIELDS | _TERMS).items()
         shared = [_make_parameter(name, types[name], default) for name, default in defaults]
@@ -241,11 +247,14 @@ def _make_parameter(
 _COLUMN = Argument("column", str, positional=True, metavar="COLUMN", example="income")
 _BOUNDS = Argument(
     "bounds",
-    Bounds,
+    Bounds | None,
+    default=None,
     values=2,
     metavar="LOW HIGH",
-    help="Clipping bounds of values. Choose them without looking at the table.",
+    help="Clipping bounds of values. Choose them without looking at the table.  [required, or "
+    "--card]",
     example="0 150000",
+    from_card=True,
 )
 _BINS = Argument(
     "bins",
@@ -277,11 +286,14 @@ _NO_COMMAS = (
 )
 _EDGES = Argument(
     "edges",
-    Sequence[Number],
+    Sequence[Number] | None,
+    default=None,
     metavar="A,B,…",
     unless_listed=_NO_COMMAS,
-    help="Edges of the ranges. Ranges are [low, high), the last is [low, high].",
+    help="Edges of the ranges. Ranges are [low, high), the last is [low, high].  "
+    "[required, or --card]",
     example="0,20000,50000,150000",
+    from_card=True,
 )
 _PERSON = "--unit person_id --max-rows 1"
 _LEDGER = "--ledger people.ledger"

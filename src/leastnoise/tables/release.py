@@ -124,6 +124,8 @@ class PreparedRelease:
         words, former = self.words, self.source.former_words
         unversioned = {name: word for name, word in words.items() if name != "version"}
         formerly = None if former is None else unversioned | former
+        if self.source.card is not None:  # beside the words: another card is no other query
+            words = {**words, "card": self.source.card}
         return Spending(self.together, mechanisms, words, formerly, lambda: (self.cost,))
 
     @property

@@ -1,12 +1,15 @@
 """``BoundedQuery``, the base of queries about the clipped values of a column."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Self
 
-from leastnoise.core.exact import format_ratio
+from leastnoise.core.exact import format_ratio, quote
+from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.tables.answers import TEXT_NOTE
 from leastnoise.tables.bounding import parse_bounds
+from leastnoise.tables.defaults import TableDefaults
 from leastnoise.tables.queries.planned_query import Rows, check_numeric
 from leastnoise.tables.queries.query import Query, parse_column
 from leastnoise.tables.sources import Source
@@ -18,24 +21,34 @@ class BoundedQuery(Query):
 
     Args:
         column: The column.
-        bounds: The clipping bounds, the lower one first.
+        bounds: The clipping bounds, the lower one first. Default: those of the table's card.
     """
 
     column: str
-    bounds: tuple[Fraction, Fraction] = field(kw_only=True)
+    bounds: tuple[Fraction, Fraction] | None = field(kw_only=True, default=None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("column", parse_column(self.column, "column"))
-        self._set("bounds", parse_bounds(self.bounds))
+        if self.bounds is not None:
+            self._set("bounds", parse_bounds(self.bounds))
 
     def to_dict(self) -> Json:
         """Return the query as JSON."""
-        low, high = self.bounds
+        low, high = self.clipping_bounds
         return super().to_dict() | {
             "column": self.column,
             "bounds": [format_ratio(low), format_ratio(high)],
         }
+
+    def complete(self, defaults: TableDefaults) -> Self:
+        """Return the query with the defaults of its table in place of what it omits."""
+        query = super().complete(defaults)
+        if query.bounds is not None:
+            return query
+        if query.column not in defaults.bounds:
+            raise _missing_bounds(query.column)
+        return replace(query, bounds=defaults.bounds[query.column])
 
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or whose kind does not fit."""
@@ -44,12 +57,24 @@ class BoundedQuery(Query):
 
     @property
     def clipping_bounds(self) -> tuple[Fraction, Fraction]:
-        """The clipping bounds of values."""
+        """The clipping bounds of values. A query without bounds has them once it is complete."""
+        if self.bounds is None:
+            raise _missing_bounds(self.column)
         return self.bounds
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
         return note_text(rows.source, self.column)
+
+
+def _missing_bounds(column: str) -> InvalidParameter:
+    return InvalidParameter(
+        parameter("bounds") + f" must be given for {quote(column)}, or by a card",
+        got="none",
+        fix="Give for instance "
+        + Words("bounds=(0, 200_000)", "--bounds 0 200000")
+        + ", chosen without looking at the data.",
+    )
 
 
 def note_text(source: Source, column: str) -> tuple[str, ...]:

@@ -1,18 +1,19 @@
 """``Histogram``: the number of rows in each range of a column."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from leastnoise.core.exact import Number, format_exact, format_ratio, parse_rational, quote
 from leastnoise.deprecation import renamed_arguments
 from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.tables.answers import Subject, at_most
+from leastnoise.tables.defaults import TableDefaults
 from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.bounded_query import note_text
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
@@ -33,20 +34,21 @@ class Histogram(Query):
         column: The column.
         edges: The ends of the ranges, in increasing order. Each range includes its lower edge, and
             the last range includes both. Rows outside all ranges, or without a value, are omitted.
+            Default: those of the table's card.
     """
 
     keys_in_order: ClassVar[bool] = False
     groups_itself: ClassVar[bool] = True
 
     column: str
-    edges: tuple[Decimal, ...] = field(kw_only=True)
+    edges: tuple[Decimal, ...] | None = field(kw_only=True, default=None)
 
     @renamed_arguments(keys="groups")
     def __init__(
         self,
         column: str,
         *,
-        edges: Sequence[Number],
+        edges: Sequence[Number] | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
@@ -59,18 +61,13 @@ class Histogram(Query):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("column", parse_column(self.column, "the column of a histogram"))
-        self._set("edges", _parse_edges(self.edges))
+        if self.edges is not None:
+            self._set("edges", parse_edges(self.edges))
         if self.column in self.by:
             raise InvalidParameter(
                 "The column of a histogram must not be one to group by",
                 got=f"{self.column!r} as both",
                 fix="Omit it from " + Words("by", "--by") + ".",
-            )
-        if self.by and self.groups is None:
-            raise InvalidParameter(
-                "A histogram by group requires public groups",
-                got=Words("by without groups", "--by without --group"),
-                fix=Words("Add groups=.", "Add --group."),
             )
 
     @property
@@ -79,19 +76,39 @@ class Histogram(Query):
         return make_title(f"histogram of {self.column}", self.by)
 
     @property
+    def bin_edges(self) -> tuple[Decimal, ...]:
+        """The ends of the ranges. A query without edges has them once it is complete."""
+        if self.edges is None:
+            raise _missing_edges(self.column)
+        return self.edges
+
+    @property
     def ranges(self) -> list[str]:
         """The names of the ranges."""
-        *ranges, last = pairwise(format_exact(Fraction(edge)) for edge in self.edges)
+        *ranges, last = pairwise(format_exact(Fraction(edge)) for edge in self.bin_edges)
         return [*(f"[{low}, {high})" for low, high in ranges), f"[{last[0]}, {last[1]}]"]
 
     def to_dict(self) -> Json:
         """Return the query as JSON."""
-        edges = [format_ratio(Fraction(edge)) for edge in self.edges]
+        edges = [format_ratio(Fraction(edge)) for edge in self.bin_edges]
         return super().to_dict() | {"column": self.column, "edges": edges}
+
+    def complete(self, defaults: TableDefaults) -> Self:
+        """Return the query with the defaults of its table in place of what it omits."""
+        if self.edges is None and self.column not in defaults.edges:
+            raise _missing_edges(self.column)
+        query = self if self.edges else replace(self, edges=defaults.edges[self.column])
+        return Query.complete(query, defaults)
 
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or of another kind."""
         super().check(source)
+        if self.discovered:
+            raise InvalidParameter(
+                "A histogram by group requires public groups",
+                got=Words("by without groups", "--by without --group"),
+                fix=Words("Add groups=.", "Add --group."),
+            )
         check_numeric(source, self.column, booleans=False)
 
     @property
@@ -102,7 +119,7 @@ class Histogram(Query):
     @cached_property
     def answered_groups(self) -> tuple[Key, ...]:
         """The groups to answer for: every range of every group."""
-        ranges = range(len(self.edges) - 1)
+        ranges = range(len(self.bin_edges) - 1)
         keys = super().answered_groups or ((),)
         return tuple((*key, place) for key, place in product(keys, ranges))
 
@@ -113,7 +130,9 @@ class Histogram(Query):
 
     def omitted(self, unit: Unit) -> tuple[str, ...]:
         """Return a phrase for each rule that omits rows."""
-        low, high = (format_exact(Fraction(edge)) for edge in (self.edges[0], self.edges[-1]))
+        low, high = (
+            format_exact(Fraction(edge)) for edge in (self.bin_edges[0], self.bin_edges[-1])
+        )
         outside = f"rows whose {self.column} is missing or outside [{low}, {high}]"
         return *super().omitted(unit), outside
 
@@ -144,7 +163,7 @@ class Histogram(Query):
             comparison = Comparison(self.column, sign, (Literal("number", edge),))
             return truth(comparison, rows.source, rows.table)
 
-        *starts, end = self.edges
+        *starts, end = self.bin_edges
         cases = [(compare(">", end), ibis.null("int64"))]
         cases += [
             (compare(">=", start), ibis.literal(place, "int64"))
@@ -161,7 +180,16 @@ class Histogram(Query):
 _EDGE = Words("Each edge", "Each edge of --edges")
 
 
-def _parse_edges(edges: object) -> tuple[Decimal, ...]:
+def _missing_edges(column: str) -> InvalidParameter:
+    return InvalidParameter(
+        parameter("edges") + f" must be given for {quote(column)}, or by a card",
+        got="none",
+        fix="Write for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
+    )
+
+
+def parse_edges(edges: object) -> tuple[Decimal, ...]:
+    """Return the caller's edges as exact decimals."""
     edges = edges.tolist() if hasattr(edges, "tolist") else edges  # an array
     if not isinstance(edges, tuple | list | range) or not 2 <= len(edges) <= _MOST_EDGES:
         raise InvalidParameter(

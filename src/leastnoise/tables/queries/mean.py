@@ -48,7 +48,7 @@ class Mean(BoundedQuery):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
@@ -70,7 +70,7 @@ class Mean(BoundedQuery):
         It is so coarse that doubles represent the sums of a unit's rows exactly. So all engines
         compute the same averages.
         """
-        return Lattice.between(self.bounds, whole=False)
+        return Lattice.between(self.clipping_bounds, whole=False)
 
     @property
     def rounding(self) -> Fraction:
@@ -93,7 +93,7 @@ class Mean(BoundedQuery):
         return self._rounding
 
     def _find_rounding(self, rows: Rows) -> Fraction:
-        lattice, (low, high) = self.lattice, self.bounds
+        lattice, (low, high) = self.lattice, self.clipping_bounds
         step, kind = lattice.step, rows.source.number(self.column).type()
         exact = (kind.is_integer() or kind.is_boolean()) and step <= 1
         ends = low - lattice.low * step, lattice.high * step - high
@@ -189,7 +189,7 @@ class Mean(BoundedQuery):
     ) -> tuple[Statement, Statement]:
         """Return the statements of the count and of the sum of a mean."""
         subject, middle = statement.subject, self.lattice.middle * self.lattice.step
-        low, high = self.bounds
+        low, high = self.clipping_bounds
         count = replace(
             subject,
             title=make_title(f"count of rows with {self.column}", self.by),

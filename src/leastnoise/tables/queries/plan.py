@@ -15,12 +15,7 @@ def plan_query(query: Query, source: Source, unit: Unit) -> PlannedQuery:
         InvalidParameter: If the query does not fit the table.
         TypeError: If the class of the query is incomplete.
     """
-    if not isinstance(query, Query):
-        raise InvalidParameter(
-            "A query must be a Count, Sum, Mean, Histogram or Quantile",
-            got=f"an object of type {type(query).__name__}",
-            fix="Write for instance [Count()].",
-        )
+    check_is_query(query)
     query.check(source)
     _check_max_groups(query, unit)
     planned = query.plan(Rows.where(source, unit, query.where))
@@ -30,6 +25,16 @@ def plan_query(query: Query, source: Source, unit: Unit) -> PlannedQuery:
     _check_shifts(planned)
     _ = planned.selection  # raises an error here if it cannot bound contributions
     return planned
+
+
+def check_is_query(query: object) -> None:
+    """Reject anything but a query."""
+    if not isinstance(query, Query):
+        raise InvalidParameter(
+            "A query must be a Count, Sum, Mean, Histogram or Quantile",
+            got=f"an object of type {type(query).__name__}",
+            fix="Write for instance [Count()].",
+        )
 
 
 def _check_max_groups(query: Query, unit: Unit) -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import parse_count, quote
-from leastnoise.errors import InvalidParameter, parameter
+from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE, Selection, Summed, among
 from leastnoise.tables.keys import Key
 from leastnoise.tables.released_number import ReleasedNumber
@@ -188,6 +188,33 @@ class PlannedQuery:
             engine=rows.source.engine,
             bin=_BIN if self.one_bin else None,
         )
+
+
+def parse_max_rows(unit: object, max_rows: int | None) -> int:
+    """Return the rows per unit per group that a caller states for a column of units."""
+    if unit is None:
+        if max_rows not in (None, 1):
+            raise InvalidParameter(
+                Words("max_rows", "--max-rows") + " must be 1 if every row is a unit",
+                got=quote(max_rows),
+                fix="Add " + Words("unit=", "--unit") + ", or omit it.",
+            )
+        return 1
+    if not isinstance(unit, str):
+        raise InvalidParameter(
+            parameter("unit")
+            + " must be the name of a column, or None if every row is a different person",
+            got=quote(unit),
+            fix="Name the column that identifies a person.",
+        )
+    if max_rows is None:
+        raise InvalidParameter(
+            Words("max_rows is required with unit=", "--max-rows is required with --unit"),
+            fix="It is the maximum rows per unit per group. Write "
+            + Words("max_rows=1", "--max-rows 1")
+            + " if everybody has one row. More rows mean more noise.",
+        )
+    return parse_count(max_rows, "max_rows", least=1)
 
 
 def check_groupable(name: str, kind: str, what: str) -> None:

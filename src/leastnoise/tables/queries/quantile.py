@@ -75,7 +75,7 @@ class Quantile(BoundedQuery):
         column: str,
         q: Number,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         bins: int = 1024,
         interval: Number | None = None,
         by: Columns = (),
@@ -193,7 +193,9 @@ class Quantile(BoundedQuery):
         """Count the rows of each group and bin; one bin is released, or three with an interval."""
         rows = rows.known(self.column).among(self.by, self.groups)
         source = rows.source
-        grid, bin_of_row = divide(source.number(self.column), self.bounds, self.bins, source.engine)
+        grid, bin_of_row = divide(
+            source.number(self.column), self.clipping_bounds, self.bins, source.engine
+        )
         contribution = self.contribution(rows.unit)
         planned = copy(self)
         planned._set("_grid", grid)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from leastnoise.core.exact import (
     format_exact,
@@ -23,6 +23,7 @@ from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, as_noise, half_width
 from leastnoise.tables.answers import USUAL, Statement, Subject, TableAnswer, TableNumber
 from leastnoise.tables.bounding import Contribution
+from leastnoise.tables.defaults import TableDefaults
 from leastnoise.tables.keys import Key, Part, check_keys, keys_to_json, parse_keys
 from leastnoise.tables.queries.planned_query import (
     PlannedQuery,
@@ -124,6 +125,26 @@ class Query(ABC):
         """
         words = self.to_dict().items()
         return {name: word for name, word in words if name not in ("where", *self.selects_nothing)}
+
+    def complete(self, defaults: TableDefaults) -> Self:
+        """Return the query with the defaults of its table in place of what it omits.
+
+        A query with bounds or edges of its own keeps them. Without groups, it is answered for those
+        of the defaults; if a column has none there, groups are discovered.
+
+        Raises:
+            InvalidParameter: If neither the query nor the defaults state what it needs.
+        """
+        groups = defaults.list_groups(self.by) if self.groups is None else None
+        query = self if groups is None else replace(self, groups=groups)
+        grouped = bool(query.by) or query.groups_itself
+        if query.max_groups is not None or defaults.max_groups is None or not grouped:
+            return query
+        # A unit is in no more groups than there are.
+        most = [defaults.max_groups]
+        if query.answered_groups is not None:
+            most.append(len(query.answered_groups))
+        return replace(query, max_groups=min(most))
 
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or whose kind does not fit."""

@@ -46,7 +46,7 @@ class Sum(BoundedQuery):
         self,
         column: str,
         *,
-        bounds: Bounds,
+        bounds: Bounds | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
@@ -72,7 +72,7 @@ class Sum(BoundedQuery):
         Version 0.5.0 counted missing values as the bound nearest to 0. If that is not 0, this is a
         different query, and its words differ.
         """
-        low, high = self.bounds
+        low, high = self.clipping_bounds
         return super().to_dict() | ({} if low <= 0 <= high else {"missing": 0})
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
@@ -85,10 +85,8 @@ class Sum(BoundedQuery):
         A row without a value adds 0, so the range includes 0.
         """
         rows = subject.max_rows
-        low, high = (
-            rows * end
-            for end in (min(self.bounds[0], Fraction(0)), max(self.bounds[1], Fraction(0)))
-        )
+        lower, upper = self.clipping_bounds
+        low, high = (rows * end for end in (min(lower, Fraction(0)), max(upper, Fraction(0))))
         worth = "" if rows == 1 else f"{rows} rows' worth, "
         return (
             f"each {subject.unit}'s total{subject.per_group} is clipped to {worth}"
@@ -99,7 +97,7 @@ class Sum(BoundedQuery):
         """Sum indices on a lattice; an integer column with integer bounds has step 1."""
         source = rows.source
         whole = source.kind(self.column) in ("integer", "boolean")
-        lattice = Lattice.between(self.bounds, whole=whole, steps=_STEPS)
+        lattice = Lattice.between(self.clipping_bounds, whole=whole, steps=_STEPS)
         index = lattice.index(source.number(self.column), source.engine, missing=0)
         contribution = self.contribution(rows.unit)
         shift = contribution.sum(lattice.low, lattice.high)

@@ -49,6 +49,8 @@ class Source:
             "other".
         place: Where it is, or the name that the caller gave it; None for data in memory.
         version: The version of the data that the caller passed; None if there is none.
+        refused: The columns that the card of the table does not allow, each with the reason.
+        card: The hash of the card; None without one.
         owned: Whether this package opened the connection, and must close it.
         process: The id of the process that opened it.
     """
@@ -60,6 +62,8 @@ class Source:
     kinds: Mapping[str, str]
     place: Place | None = None
     version: str | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)
+    card: str | None = None
     owned: bool = False
     process: int = field(default_factory=os.getpid, compare=False)
 
@@ -68,11 +72,12 @@ class Source:
         return f"Source({self.name!r}, engine={self.engine!r})"
 
     def kind(self, column: object) -> str:
-        """Return the kind of a column; reject one that does not exist."""
+        """Return the kind of a column; reject one that does not exist or is not allowed."""
         if not isinstance(column, str):
             raise InvalidParameter(
                 "A column must be named by a string", got=quote(column), fix="Pass its name."
             )
+        self.check_allowed(column)
         if column in self.kinds:
             return self.kinds[column]
         near = find_nearest(column, self.kinds)
@@ -80,6 +85,14 @@ class Source:
             f"No column {quote(column)} in {self.name}",
             fix=f"Did you mean {near!r}?" if near else "Check the names of its columns.",
         )
+
+    def check_allowed(self, column: str) -> None:
+        """Reject a column that the card of the table does not allow."""
+        if column in self.refused:
+            raise InvalidParameter(
+                f"Queries must not use the column {quote(column)}: {self.refused[column]}",
+                fix="Choose another column.",
+            )
 
     def check_process(self) -> None:
         """Reject a table inherited by a fork.
@@ -101,6 +114,7 @@ class Source:
 
     def value(self, column: str, table: "ir.Table | None" = None) -> "ir.Value":
         """Return a column as an Ibis value, of this table or of some of its rows."""
+        self.check_allowed(column)
         return (self.table if table is None else table)[column]
 
     def number(self, column: str) -> "ir.NumericValue":
