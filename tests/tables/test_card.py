@@ -171,7 +171,7 @@ def test_narrower_bounds_fewer_groups_and_fewer_edges_are_allowed(people: Any) -
 
 def test_a_column_without_bounds_takes_any(people: Any) -> None:
     assert people.mean("age", bounds=(0, 120), share="1/20").subject.bounds == (0, 120)
-    with pytest.raises(InvalidParameter, match="bounds= must be given for 'age', or by a card"):
+    with pytest.raises(InvalidParameter, match="bounds must be given for 'age', or by a card"):
         people.mean("age", share="1/20")
 
 
@@ -444,7 +444,7 @@ def test_the_text_of_a_column_is_a_name(refusing: Any, text: str) -> None:
 
 def test_bounds_are_numbers_and_no_text_to_run(refusing: Any) -> None:
     for bounds in (("0", "1; DROP TABLE"), ("0", "nan"), ("0", "inf"), (0, "1e9999")):
-        with pytest.raises(InvalidParameter, match="a bound must be"):
+        with pytest.raises(InvalidParameter, match="Each end of bounds must be"):
             refusing.sum("income", bounds=bounds, **AMOUNT)
     check_nothing_charged(refusing)
 
@@ -567,14 +567,18 @@ WRONG: dict[str, tuple[tuple[str, str], str, str]] = {
     "a bound that is no number": (
         ("[0, 50_000]", '[0, "x"]'),
         "bounds",
-        "a bound must be a finite number",
+        "Each end of bounds must be a finite number",
     ),
-    "an infinite bound": (("[0, 50_000]", "[0, inf]"), "bounds", "a bound must be a finite number"),
+    "an infinite bound": (
+        ("[0, 50_000]", "[0, inf]"),
+        "bounds",
+        "Each end of bounds must be a finite number",
+    ),
     "falling edges": (("[0, 20000, 60000]", "[0, 60000, 20000]"), "edges", "edges must increase"),
     "a group twice": (
         ('["north", "south"]', '["north", "north"]'),
         "groups",
-        "groups must be different",
+        "groups must not repeat",
     ),
     "no groups": (('["north", "south"]', "[]"), "groups", "groups must not be empty"),
     "groups of two types": (('["north", "south"]', '["north", 1]'), "groups", "must have one type"),
@@ -681,7 +685,7 @@ WRONG: dict[str, tuple[tuple[str, str], str, str]] = {
         "epsilon = 0",
         "A limit must be positive",
     ),
-    "δ of 1": (("delta = 1e-6", "delta = 1"), "delta = 1\n", "δ must be"),
+    "δ of 1": (("delta = 1e-6", "delta = 1"), "delta = 1\n", "delta must be"),
     "accounting": (
         ('accounting = "basic"', 'accounting = "rdp"'),
         "accounting",
@@ -924,7 +928,7 @@ def test_the_hash_is_stored_with_each_release_and_the_ledger_verifies(people: An
     assert people.ledger.export()["format"]
 
 
-def test_both_releases_of_a_mean_with_an_error_store_the_hash(tmp_path: Path) -> None:
+def test_all_releases_of_a_mean_with_an_error_store_the_hash(tmp_path: Path) -> None:
     pq.write_table(pa.table({"income": [1, 9] * 20_000}), tmp_path / "people.parquet")
     card = tmp_path / "people.toml"
     card.write_text(
@@ -935,7 +939,9 @@ def test_both_releases_of_a_mean_with_an_error_store_the_hash(tmp_path: Path) ->
     with protect(card=card) as table:
         found = table.mean("income", error="0.1")
         assert found.subject.bounds == (0, 10)
-        assert [one.asked["card"] for one in table.ledger.releases] == [table.card.hash] * 2
+        releases = table.ledger.releases
+        assert len(releases) >= 2
+        assert {one.asked["card"] for one in releases} == {table.card.hash}
         assert table.ledger.spent.epsilon <= Fraction(1, 2)
 
 

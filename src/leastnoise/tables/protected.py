@@ -139,7 +139,7 @@ def protect(
         )
     if analyst is not None:
         raise InvalidParameter(
-            "analyst= is for a card",
+            parameter("analyst") + " is for a card",
             got="it without card=",
             fix="Open the ledger with Ledger(path, analyst=…).",
         )
@@ -326,6 +326,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         with cite_largest(self.card):
             prepared, target = self._aim(query, terms, terms.error)
             check_cap(target, prepared.together, terms.at_most)
+            self._check_amount(prepared)
             return Explanation(prepared, terms)
 
     def _parse_terms(
@@ -359,9 +360,12 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
     ) -> PreparedRelease:
         parsed = parse_weights(weights, len(queries))
         prepared = prepare(queries, self.source, self.unit, privacy, parsed)
+        self._check_amount(prepared)
+        return prepared
+
+    def _check_amount(self, prepared: PreparedRelease) -> None:
         if self.card is not None:
             check_amount(self.card, prepared, self.ledger)
-        return prepared
 
     def _reach_error(self, query: Query, terms: Terms, error: Fraction, how: "_How") -> TableResult:
         """Answer a query with a target error."""
@@ -372,6 +376,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         prepared, target = self._aim(query, terms, error)
         if not how.is_charged(prepared, self.ledger):
             check_cap(target, prepared.together, terms.at_most)
+        self._check_amount(prepared)
         try:
             (answer,) = how.release(prepared, self.ledger)
         except BudgetExceeded as failure:
@@ -385,7 +390,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         planned = plan_query(query, self.source, self.unit)
         target = aim(planned, error, terms.limit)
         amount = find_amount(planned, target)
-        return self._prepare([query], amount), target
+        return prepare([query], self.source, self.unit, amount), target
 
     def _aim_at_mean(self, query: Mean, terms: Terms, error: Fraction) -> MeanTarget:
         check_recorded(self.ledger)

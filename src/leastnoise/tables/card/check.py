@@ -123,6 +123,7 @@ def cite_largest(card: Card | None) -> Iterator[None]:
             Words(failure.problem, failure.headline.rstrip(".")),
             fix=Words(f"{failure.fix} {line}", f"{failure.advice} {line}"),
             details=failure.details,
+            summary=failure.summary,
         ) from None
 
 

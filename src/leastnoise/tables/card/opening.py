@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy, format_guarantee
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter, Words, parameter
 from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
 from leastnoise.rendering import Fact
 from leastnoise.tables.card.card import Card, FromEnvironment, LedgerRules
@@ -110,7 +110,7 @@ def find_ledger(
     check_ledger(ledger, "Open one with Ledger('people.ledger', limit=…).")
     if analyst is not None:
         raise InvalidParameter(
-            "analyst= is for the ledger of a card",
+            parameter("analyst") + " is for the ledger of a card",
             got="it with another ledger",
             fix="Open the ledger with Ledger(path, analyst=…).",
         )
