@@ -517,7 +517,7 @@ def test_a_listed_analyst_is_needed_for_the_callers_ledger_too(write: Write) -> 
     with ln.Ledger(place, analyst="ann") as ledger:
         protect(card=path, ledger=ledger, name="p").close()
         assert ledger.remaining == ln.Privacy(1)  # it is still open
-        with pytest.raises(InvalidParameter, match="analyst= is for the ledger of a card"):
+        with pytest.raises(InvalidParameter, match="analyst is for the ledger of a card"):
             protect(card=path, ledger=ledger, analyst="ann")
     with pytest.raises(InvalidParameter, match="line 4 lists the analysts"):
         protect(card=path, ledger=ln.UNRECORDED)
@@ -526,7 +526,7 @@ def test_a_listed_analyst_is_needed_for_the_callers_ledger_too(write: Write) -> 
 def test_protect_needs_a_unit_or_a_card() -> None:
     with pytest.raises(InvalidParameter, match="unit= or card= must be given"):
         protect(PEOPLE, ledger=ln.UNRECORDED)
-    with pytest.raises(InvalidParameter, match="analyst= is for a card"):
+    with pytest.raises(InvalidParameter, match="analyst is for a card"):
         protect(PEOPLE, unit=None, ledger=ln.UNRECORDED, analyst="ann")
 
 
