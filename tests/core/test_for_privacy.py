@@ -224,7 +224,9 @@ def test_guarantees_by_name_that_a_family_cannot_satisfy_are_rejected() -> None:
         Laplace(epsilon=0, sensitivity=1)
     with pytest.raises(InvalidParameter, match=r"Gaussian noise requires δ > 0, got ε = 1, δ = 0"):
         Gaussian(epsilon=1, delta=0, sensitivity=1)
-    with pytest.raises(InvalidParameter, match=r"δ must be at least 0 and less than 1, got 1\."):
+    with pytest.raises(
+        InvalidParameter, match=r"delta must be at least 0 and less than 1, got 1\."
+    ):
         Uniform(delta=1, sensitivity=1)
     with pytest.raises(InvalidParameter, match=r"ε must be a finite number, got 'x'"):
         Staircase(epsilon="x", sensitivity=1)

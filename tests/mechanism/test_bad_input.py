@@ -74,6 +74,7 @@ NUMBERS: dict[str, Callable[[Any], object]] = {
 FUNCTIONS = [LAW.cdf, LAW.sf, LAW.ppf, LAW.pdf, LATTICE.cdf, LATTICE.sf, LATTICE.ppf, LATTICE.pmf]
 AT = {f"x @ {i}": function for i, function in enumerate(FUNCTIONS)}
 OTHERS: dict[str, Callable[[Any], object]] = {
+    "no radius": ln.noise.Uniform,
     "no promise": lambda bad: ln.Privacy(**bad),
     "privacy": lambda bad: ln.calibrate(bad, sensitivity=1),
     "δ @ calibrate": lambda bad: ln.calibrate(ln.Privacy(delta=bad), sensitivity=1),
@@ -153,6 +154,7 @@ CASES: list[tuple[str, str, list[Any]]] = [
     ("|".join(AT), "x must be a number or a numpy array, got {}. Convert it", [[1], (1,)]),
     ("|".join(AT), "x must be an array…without NaN, got one of type TYPE. Use", NO_ARRAYS),
     ("|".join(AT), "x must not be masked, got", [MASKED / 10**6]),
+    ("no radius", "Uniform() needs radius, or a guarantee and sensitivity, got no argu", [None]),
     ("no promise", "Privacy needs an ε, a δ or both. Use for example Priv", [{}]),
     ("δ @ calibrate", "No noise satisfies ε = 0, δ = 0…Use δ > 0.", [0]),
     (
@@ -215,6 +217,7 @@ REFUSED = [
     for i, (places, message, bads) in enumerate(CASES)
     for place in places.split("|")
     for j, bad in enumerate(bads)
+    if not (place == "radius" and bad is None)  # as if it were omitted: see "no radius"
 ]
 
 

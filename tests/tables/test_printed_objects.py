@@ -83,7 +83,7 @@ def test_a_long_title_of_a_dry_run_is_wrapped() -> None:
     text = str(people.explain(mean, privacy=ln.Privacy("0.1", "1e-7")))
     assert max(map(len, text.splitlines())) <= WIDTH
     assert "…" not in text
-    table = text.split("\n\n")[2].splitlines()
+    table = text.split("\n\n")[1].splitlines()
     assert [line[:18].strip() for line in table[1:]] == ["mean of income by", "region, sex,", "age"]
     assert "\n    clipped to [0, 150000]\n" in text
 

@@ -329,7 +329,7 @@ def test_an_interval_must_be_asked_for() -> None:
         with pytest.raises(InvalidParameter, match="This quantile has no interval"):
             answer.interval(*confidence)
     for wrong in (0, 1, 2, "x"):
-        with pytest.raises(InvalidParameter, match="confidence must be"):
+        with pytest.raises(InvalidParameter, match="interval must be"):
             Quantile("x", "0.5", bounds=(0, 10), interval=wrong)
 
 

@@ -74,9 +74,9 @@ def size(answer: Any) -> Fraction:
         ({"privacy": ln.Privacy(1), "share": 1}, "got privacy= and share="),
         ({"share": "1/2", "error": 3}, "got share= and error="),
         ({"privacy": 1}, "privacy must be a Privacy, got 1"),
-        ({"share": 0}, "share must be greater than 0, got 0"),
+        ({"share": 0}, "share= must be greater than 0, got 0"),
         ({"share": "3/2"}, "share= must be above 0 and at most 1, got '3/2'"),
-        ({"share": "half"}, "share must be a finite number, got 'half'"),
+        ({"share": "half"}, "share= must be a finite number, got 'half'"),
         ({"error": -1}, "error must be greater than 0, got -1"),
         ({"error": 3, "at_most": 2}, "at_most= must be above 0 and at most 1, got 2"),
         ({"share": "1/2", "at_most": 1}, "at_most= limits the cost of error=, got share="),
@@ -285,7 +285,7 @@ def test_no_budget_is_enough_for_some_errors(tmp_path: Path) -> None:
 
 
 def test_several_queries_have_no_error_together(people: ProtectedTable) -> None:
-    with pytest.raises(InvalidParameter, match=r"error= is for one query, .* got 2 queries"):
+    with pytest.raises(InvalidParameter, match=r"error is for one query, .* got 2 queries"):
         people.ask([Count(), Sum("x", bounds=BOUNDS)], error=5)
 
 
@@ -440,7 +440,7 @@ def test_a_dry_run_names_the_noise_that_is_used_and_leads_with_errors(tmp_path: 
     discovered = str(people.explain(Count(by="g", max_groups=1), privacy=LIMIT))
     assert discovered.splitlines()[3].endswith("canonical")
     mean = str(people.explain(Mean("x", bounds=BOUNDS), privacy=LIMIT))
-    error, table = mean.index("mean of x: 95% error of the mean at most"), mean.index("Table ")
+    error, table = mean.index("mean of x\n    95% error of the mean at most"), mean.index("Table ")
     assert mean.index("95% error") < error < table < mean.index("Guarantee")
     for text in (shared, discovered, mean):
         assert max(map(len, text.splitlines())) <= 80

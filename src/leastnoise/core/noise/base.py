@@ -221,10 +221,7 @@ class LatticeNoise(Noise):
 def read_guarantee(
     kind: str,
     parameters: Mapping[str, Number | None],
-    *,
-    sensitivity: Number | None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
+    guarantee: Mapping[str, Number | None],
     shared: str = "",
 ) -> tuple[Privacy, Number] | None:
     """Return the guarantee and sensitivity that a constructor got, or None if it got parameters.
@@ -232,20 +229,24 @@ def read_guarantee(
     Args:
         kind: The name of the class.
         parameters: The arguments of the class itself, by name; all are required.
-        sensitivity: The argument that is required with a guarantee.
-        epsilon: The ε of the guarantee, if the class has it. Default: 0.
-        delta: The δ of the guarantee, if the class has it. Default: 0.
+        guarantee: The arguments ``epsilon``, ``delta`` and ``sensitivity`` that were given. A
+            guarantee requires the last one, and its ε and δ are 0 by default.
         shared: A parameter that is allowed with a guarantee too. Default: none.
 
     Raises:
         InvalidParameter: If arguments of both kinds are given, or not all of one kind.
+        TypeError: If there is no such argument.
     """
-    guarantee = {"epsilon": epsilon, "delta": delta, "sensitivity": sensitivity}
+    unknown = [name for name in guarantee if f"{name}=" not in f"{_EXAMPLES[kind]}, sensitivity="]
+    if unknown:
+        raise TypeError(f"{kind}() got an unexpected keyword argument {unknown[0]!r}")
+    sensitivity = guarantee.get("sensitivity")
     given = [name for name, value in {**parameters, **guarantee}.items() if value is not None]
     if given == list(parameters):
         return None
     if sensitivity is not None and not (parameters.keys() - {shared}).intersection(given):
-        return Privacy(*(0 if value is None else value for value in (epsilon, delta))), sensitivity
+        parts = (guarantee.get("epsilon"), guarantee.get("delta"))
+        return Privacy(*(0 if part is None else part for part in parts)), sensitivity
     raise InvalidParameter(
         f"{kind}() needs {_join(list(parameters))}, or a guarantee and sensitivity",
         got=_join(given) if given else "no arguments",
@@ -257,7 +258,7 @@ def read_guarantee(
 # A guarantee in the words of each constructor.
 _EXAMPLES = {
     "Gaussian": "epsilon=…, delta=…",
-    "Laplace": "epsilon=…",
+    "Laplace": "epsilon=…, delta=…",
     "Staircase": "epsilon=…",
     "TruncatedLaplace": "epsilon=…, delta=…",
     "Uniform": "delta=…",

@@ -1,6 +1,7 @@
 """Gaussian noise, unbounded and truncated."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -80,20 +81,9 @@ class Gaussian(Smooth):
     @overload
     def __init__(self, *, epsilon: Number = ..., delta: Number, sensitivity: Number) -> None: ...
 
-    def __init__(
-        self,
-        sigma: Number | None = None,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        sensitivity: Number | None = None,
-    ) -> None:
-        own = {"sigma": sigma}
-        stated = read_guarantee(
-            "Gaussian", own, epsilon=epsilon, delta=delta, sensitivity=sensitivity
-        )
-        if stated is not None:
-            sigma = Gaussian.for_privacy(stated[0], sensitivity=stated[1]).sigma
+    def __init__(self, sigma: Number | None = None, **guarantee: Number | None) -> None:
+        if sigma is None or guarantee:
+            sigma = _find_sigma_of_guarantee(sigma, guarantee)
         object.__setattr__(self, "sigma", parse_positive(sigma, "sigma"))
 
     @classmethod
@@ -251,6 +241,14 @@ class TruncatedGaussian(Smooth):
     @cached_property
     def _cut(self) -> Fraction:
         return self.width / self.sigma
+
+
+def _find_sigma_of_guarantee(
+    sigma: Number | None, guarantee: Mapping[str, Number | None]
+) -> Number | None:
+    """Return σ for the guarantee that a constructor got, or σ itself."""
+    stated = read_guarantee("Gaussian", {"sigma": sigma}, guarantee)
+    return sigma if stated is None else Gaussian.for_privacy(stated[0], sensitivity=stated[1]).sigma
 
 
 def _find_sigma(privacy: Privacy) -> Fraction:

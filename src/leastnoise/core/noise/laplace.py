@@ -1,6 +1,7 @@
 """Laplace noise, unbounded and truncated."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -73,20 +74,9 @@ class Laplace(Smooth):
     @overload
     def __init__(self, *, delta: Number, sensitivity: Number) -> None: ...
 
-    def __init__(
-        self,
-        scale: Number | None = None,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        sensitivity: Number | None = None,
-    ) -> None:
-        own = {"scale": scale}
-        stated = read_guarantee(
-            "Laplace", own, epsilon=epsilon, delta=delta, sensitivity=sensitivity
-        )
-        if stated is not None:
-            scale = Laplace.for_privacy(stated[0], sensitivity=stated[1]).scale
+    def __init__(self, scale: Number | None = None, **guarantee: Number | None) -> None:
+        if scale is None or guarantee:
+            scale = _find_scale(scale, guarantee)
         object.__setattr__(self, "scale", parse_positive(scale, "scale"))
 
     @classmethod
@@ -195,18 +185,10 @@ class TruncatedLaplace(Smooth):
         self,
         scale: Number | None = None,
         radius: Number | None = None,
-        *,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        sensitivity: Number | None = None,
+        **guarantee: Number | None,
     ) -> None:
-        own = {"scale": scale, "radius": radius}
-        stated = read_guarantee(
-            "TruncatedLaplace", own, epsilon=epsilon, delta=delta, sensitivity=sensitivity
-        )
-        if stated is not None:
-            noise = TruncatedLaplace.for_privacy(stated[0], sensitivity=stated[1])
-            scale, radius = noise.scale, noise.width
+        if scale is None or radius is None or guarantee:
+            scale, radius = _find_scale_and_radius(scale, radius, guarantee)
         object.__setattr__(self, "scale", parse_positive(scale, "scale"))
         object.__setattr__(self, "width", parse_positive(radius, "radius"))
         if self.width > _WIDEST * self.scale:
@@ -295,3 +277,21 @@ class TruncatedLaplace(Smooth):
 
     def _enclose_mass(self, bits: int) -> Interval:
         return decay_complement(self._cut, bits)
+
+
+def _find_scale(scale: Number | None, guarantee: Mapping[str, Number | None]) -> Number | None:
+    """Return the scale for the guarantee that a constructor got, or the scale itself."""
+    stated = read_guarantee("Laplace", {"scale": scale}, guarantee)
+    return scale if stated is None else Laplace.for_privacy(stated[0], sensitivity=stated[1]).scale
+
+
+def _find_scale_and_radius(
+    scale: Number | None, radius: Number | None, guarantee: Mapping[str, Number | None]
+) -> tuple[Number | None, Number | None]:
+    """Return both parameters for the guarantee that a constructor got, or the parameters."""
+    own = {"scale": scale, "radius": radius}
+    stated = read_guarantee("TruncatedLaplace", own, guarantee)
+    if stated is None:
+        return scale, radius
+    noise = TruncatedLaplace.for_privacy(stated[0], sensitivity=stated[1])
+    return noise.scale, noise.width

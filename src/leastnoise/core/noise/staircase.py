@@ -129,9 +129,8 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
         sensitivity: Number | None = None,
     ) -> None:
         own = {"period": period, "gamma": gamma, "ratio": ratio}
-        stated = read_guarantee(
-            "Staircase", own, epsilon=epsilon, sensitivity=sensitivity, shared="gamma"
-        )
+        guarantee = {"epsilon": epsilon, "sensitivity": sensitivity}
+        stated = read_guarantee("Staircase", own, guarantee, shared="gamma")
         if stated is not None:
             noise = Staircase.for_privacy(stated[0], sensitivity=stated[1], gamma=gamma)
             period, gamma, ratio = noise.period, noise.gamma, noise.ratio

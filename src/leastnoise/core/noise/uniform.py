@@ -72,7 +72,7 @@ class Uniform(PiecewiseNoise):
         sensitivity: Number | None = None,
     ) -> None:
         own = {"radius": radius}
-        stated = read_guarantee("Uniform", own, delta=delta, sensitivity=sensitivity)
+        stated = read_guarantee("Uniform", own, {"delta": delta, "sensitivity": sensitivity})
         if stated is not None:
             radius = Uniform.for_privacy(stated[0], sensitivity=stated[1], atom=atom).width
         exact = parse_rational(atom, "atom")
