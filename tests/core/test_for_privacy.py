@@ -228,7 +228,7 @@ def test_guarantees_by_name_that_a_family_cannot_satisfy_are_rejected() -> None:
         InvalidParameter, match=r"delta must be at least 0 and less than 1, got 1\."
     ):
         Uniform(delta=1, sensitivity=1)
-    with pytest.raises(InvalidParameter, match=r"ε must be a finite number, got 'x'"):
+    with pytest.raises(InvalidParameter, match=r"epsilon must be a finite number, got 'x'"):
         Staircase(epsilon="x", sensitivity=1)
     with pytest.raises(InvalidParameter, match=r"sensitivity must be greater than 0, got 0"):
         Staircase(epsilon=1, sensitivity=0)
