@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from leastnoise.noise import Noise, Steps
     from leastnoise.planning import NumericQuery, compare, plan, privacy_for
     from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum, protect
+    from leastnoise.tables.where import col
 
 __version__ = "0.6.0.dev0"
 
@@ -42,6 +43,7 @@ __all__ = [
     "Steps",
     "Sum",
     "calibrate",
+    "col",
     "compare",
     "compose",
     "errors",
@@ -68,6 +70,7 @@ _HOMES = {
     "noise": ("Noise", "Steps"),
     "planning": ("NumericQuery", "compare", "plan", "privacy_for"),
     "tables": ("protect",),
+    "tables.where": ("col",),
 }
 _MODULES = ("errors", "noise")
 # Names that were here up to 0.5.0, with their new places. Each use warns.

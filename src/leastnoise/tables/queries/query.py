@@ -34,7 +34,15 @@ from leastnoise.tables.queries.planned_query import (
     check_numeric,
 )
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Node, parse_condition
+from leastnoise.tables.where import (
+    Column,
+    ColumnExpression,
+    Node,
+    Parameters,
+    check_node,
+    parse_condition,
+    parse_expression,
+)
 from leastnoise.tables.where import check as check_condition
 
 # The result of an engine: for each group its key, then integers.
@@ -76,7 +84,7 @@ class Query(ABC):
         self._set("by", _parse_columns(self.by))
         if self.groups is not None:
             self._set("groups", parse_keys(self.groups, len(self.by)))
-        self._set("where", _parse_where(self.where))
+        self._set("where", _parse_where(self.where, None))
         if self.max_groups is not None:
             self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.groups_per_unit != 1 and not self.by and not self.groups_itself:
@@ -380,20 +388,34 @@ def note_text(source: Source, column: str) -> tuple[str, ...]:
 
 
 def parse_column(name: object, what: str) -> str:
-    """Return the name of a column; ``what`` describes the column in an error."""
+    """Return the name of a column or the text of an expression.
+
+    ``what`` describes the column in an error.
+    """
     if isinstance(name, str) and name:
         return name
+    if isinstance(name, ColumnExpression):
+        node = name.node
+        return node.name if isinstance(node, Column) else str(parse_expression(str(node)))
     raise InvalidParameter(
         f"{what} must be a name", got=quote(name), fix="Write the name of a column."
     )
 
 
-def _parse_where(where: Any) -> Node | None:
-    return where if where is None or isinstance(where, Node) else parse_condition(where)
+def _parse_where(where: Any, params: Parameters | None) -> Node | None:
+    if where is None or isinstance(where, Node):
+        if params:
+            raise InvalidParameter(
+                parameter("params") + " must come with a condition as a text",
+                got=Words("params without it", "--param without --where"),
+                fix='Write for instance where="dest = :dest", params={"dest": "Oslo"}.',
+            )
+        return None if where is None else check_node(where)
+    return parse_condition(where, params)
 
 
 def _parse_columns(by: object) -> tuple[str, ...]:
-    names = (by,) if isinstance(by, str) else by
+    names = (by,) if isinstance(by, str | ColumnExpression) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
             parameter("by") + " must be the name of a column, or a list of names",
