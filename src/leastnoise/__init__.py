@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate
     from leastnoise.noise import Noise, Steps
     from leastnoise.planning import NumericQuery, compare, plan, privacy_for
-    from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum, protect
-    from leastnoise.tables.where import col
+    from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum, col, protect
 
 __version__ = "0.6.0.dev0"
 
@@ -69,8 +68,7 @@ _HOMES = {
     "mechanism": ("Answer", "Answers", "Mechanism", "calibrate"),
     "noise": ("Noise", "Steps"),
     "planning": ("NumericQuery", "compare", "plan", "privacy_for"),
-    "tables": ("protect",),
-    "tables.where": ("col",),
+    "tables": ("col", "protect"),
 }
 _MODULES = ("errors", "noise")
 # Names that were here up to 0.5.0, with their new places. Each use warns.

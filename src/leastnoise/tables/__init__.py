@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
+    from leastnoise.tables.where import bind_parameters, col, parse_params
 
 __all__ = [
     "QUERIES",
@@ -55,9 +56,12 @@ __all__ = [
     "TableQuery",
     "TableResult",
     "as_screen",
+    "bind_parameters",
     "census",
+    "col",
     "layout_of",
     "mechanisms_of",
+    "parse_params",
     "protect",
     "register",
     "share_to_json",
@@ -67,6 +71,7 @@ __all__ = [
 _HOMES = (
     *(
         "registration",
+        "where",
         "sources",
         "spending_limit",
         "answers",

@@ -38,7 +38,6 @@ from leastnoise.tables.where import (
     Column,
     ColumnExpression,
     Node,
-    Parameters,
     check_node,
     parse_condition,
     parse_expression,
@@ -84,7 +83,7 @@ class Query(ABC):
         self._set("by", _parse_columns(self.by))
         if self.groups is not None:
             self._set("groups", parse_keys(self.groups, len(self.by)))
-        self._set("where", _parse_where(self.where, None))
+        self._set("where", _parse_where(self.where))
         if self.max_groups is not None:
             self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
         if self.groups_per_unit != 1 and not self.by and not self.groups_itself:
@@ -402,16 +401,10 @@ def parse_column(name: object, what: str) -> str:
     )
 
 
-def _parse_where(where: Any, params: Parameters | None) -> Node | None:
-    if where is None or isinstance(where, Node):
-        if params:
-            raise InvalidParameter(
-                parameter("params") + " must come with a condition as a text",
-                got=Words("params without it", "--param without --where"),
-                fix='Write for instance where="dest = :dest", params={"dest": "Oslo"}.',
-            )
-        return None if where is None else check_node(where)
-    return parse_condition(where, params)
+def _parse_where(where: Any) -> Node | None:
+    if where is None:
+        return None
+    return check_node(where) if isinstance(where, Node) else parse_condition(where)
 
 
 def _parse_columns(by: object) -> tuple[str, ...]:

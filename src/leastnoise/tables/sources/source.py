@@ -197,7 +197,7 @@ class Source:
     def _identity(self) -> str:
         place = ("memory", self.name) if self.place is None else self.place.parts
         columns = [*self.kinds.items()]
-        return _digest([place, self.version, columns, self.text, derivation(self.table.op())])
+        return digest([place, self.version, columns, self.text, derivation(self.table.op())])
 
     @cached_property
     def former_words(self) -> dict[str, str | None] | None:
@@ -211,7 +211,7 @@ class Source:
         if self.engine == "postgres":
             server = self.table.get_backend().con.info
             known.append([server.host, server.port, server.dbname])
-        return {"of": self.name, "table": _digest(known)}
+        return {"of": self.name, "table": digest(known)}
 
     def close(self) -> None:
         """Close the connection if it was opened here."""
@@ -311,12 +311,18 @@ def _source(
     text: bool = False,
     owned: bool = False,
 ) -> Source:
+    return Source(table, engine, name, text, find_kinds(table, engine), place, owned=owned)
+
+
+def find_kinds(table: "ir.Table", engine: str) -> Mapping[str, str]:
+    """Return the kind of each column of a table."""
     kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
     kinds |= dict.fromkeys(find_non_numbers(table, engine), "other")
-    return Source(table, engine, name, text, MappingProxyType(kinds), place, owned=owned)
+    return MappingProxyType(kinds)
 
 
-def _digest(known: Sequence[object]) -> str:
+def digest(known: Sequence[object]) -> str:
+    """Return a digest of public properties; ledgers store it."""
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:32]
 
 

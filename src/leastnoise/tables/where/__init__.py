@@ -1,7 +1,8 @@
 """Conditions and column expressions: closed grammars that mean the same on every engine."""
 
 from leastnoise.tables.where.builder import ColumnExpression, col
-from leastnoise.tables.where.condition import check_node, parse_condition
+from leastnoise.tables.where.comparable import align
+from leastnoise.tables.where.condition import bind_parameters, check_node, parse_condition
 from leastnoise.tables.where.expression import check, truth
 from leastnoise.tables.where.literals import Parameters
 from leastnoise.tables.where.nodes import (
@@ -14,7 +15,7 @@ from leastnoise.tables.where.nodes import (
     Value,
     columns_of,
 )
-from leastnoise.tables.where.operands import parse_expression
+from leastnoise.tables.where.operands import parse_expression, parse_params
 from leastnoise.tables.where.values import build_value, find_kind
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "Not",
     "Parameters",
     "Value",
+    "align",
+    "bind_parameters",
     "build_value",
     "check",
     "check_node",
@@ -35,5 +38,6 @@ __all__ = [
     "find_kind",
     "parse_condition",
     "parse_expression",
+    "parse_params",
     "truth",
 ]

@@ -53,7 +53,7 @@ def compare_pair(
             value.try_cast(kind) if text and not typed.is_string() else value
             for value, text in zip(values, texts, strict=True)
         ]
-    one, other = _align(values[0], values[1], columns.engine)
+    one, other = align(values[0], values[1], columns.engine)
     comparison = _OPERATIONS[operator](one, other)
     for value in (one, other):
         if value.type().is_floating():
@@ -74,8 +74,8 @@ def _find_group(side: str | Value, columns: Columns) -> str:
     return "number" if kind in NUMBERS else kind
 
 
-def _align(left: Any, right: Any, engine: str) -> tuple[Any, Any]:
-    """Return two values of one kind in one type, to which no conversion fails."""
+def align(left: Any, right: Any, engine: str) -> tuple[Any, Any]:
+    """Return two values of one kind as two that an engine compares without a failing conversion."""
     kinds = left.type(), right.type()
     if all(kind.is_string() for kind in kinds):
         return (_to_bytes(left), _to_bytes(right)) if engine == "postgres" else (left, right)

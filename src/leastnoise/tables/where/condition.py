@@ -93,6 +93,26 @@ def parse_condition(text: str, params: Parameters | None = None) -> Node:
     return _Parser(text, params).whole()
 
 
+def bind_parameters(where: str | Node | None, params: Parameters | None) -> str | Node | None:
+    """Return a condition in which parameters have their values, as nodes.
+
+    Raises:
+        InvalidParameter: If a parameter is unknown or unused, or there is no text that names it.
+    """
+    if params is None:
+        return where
+    if isinstance(where, str):
+        return parse_condition(where, params)
+    raise InvalidParameter(
+        Words("params must come with a condition as a string", "--param must come with --where"),
+        got=Words("params without one", "--param alone"),
+        fix=Words(
+            'Write for instance where="dest = :dest", params={"dest": "Oslo"}.',
+            'Write for instance --where "dest = :dest" --param dest=Oslo.',
+        ),
+    )
+
+
 def check_node(node: Node) -> Node:
     """Return a node that a program has built, if its text is in the grammar.
 

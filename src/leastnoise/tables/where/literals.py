@@ -13,7 +13,7 @@ from leastnoise.tables.where.nodes import Literal
 from leastnoise.tables.where.tokens import check_text, read_number
 
 # The value of a parameter, or of a comparison in a program; for "in" a list of them.
-Scalar = str | bool | int | float | Decimal | Fraction | date
+Scalar = str | bool | int | float | Decimal | Fraction | date | Literal
 Parameters = Mapping[str, Scalar | Iterable[Scalar]]
 
 
@@ -25,6 +25,8 @@ def to_literal(value: object, what: str) -> Literal:
             that Python prints for it.
         what: What the value is, for errors, which never quote it.
     """
+    if isinstance(value, Literal):  # of the command line
+        return value
     if isinstance(value, bool):
         return Literal("boolean", value)
     if isinstance(value, str):
@@ -78,7 +80,7 @@ class GivenParameters:
         if isinstance(value, list | tuple | set | frozenset):
             values = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
             return [to_literal(each, what) for each in values]
-        return [value if isinstance(value, Literal) else to_literal(value, what)]
+        return [to_literal(value, what)]
 
     def is_list(self, name: str) -> bool:
         """Return whether a parameter is a list."""

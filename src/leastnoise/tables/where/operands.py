@@ -12,10 +12,12 @@ An expression has at least one column, and so has each of its products and sums.
 """
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 
+from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Text, Words
 from leastnoise.tables.where.literals import GivenParameters, Parameters
 from leastnoise.tables.where.nodes import (
@@ -78,6 +80,46 @@ def parse_expression(text: str) -> Value:
 @lru_cache(maxsize=256)
 def _parse_cached(text: str) -> Value:
     return _ExpressionParser(text, None).whole()
+
+
+_PARAMETER = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(:?=)(.*)", re.DOTALL)
+
+
+def parse_params(texts: Sequence[str]) -> dict[str, str | Literal | list[str | Literal]] | None:
+    """Return the parameters of a command: ``name=text``, or ``name:=`` and a literal.
+
+    A name that repeats is a list.
+
+    >>> parse_params(["dest=O'Hare", "day:=date '2024-02-29'"])
+    {'dest': "O'Hare", 'day': Literal(kind='date', value=datetime.date(2024, 2, 29))}
+    """
+    params: dict[str, str | Literal | list[str | Literal]] = {}
+    for text in texts:
+        match = _PARAMETER.fullmatch(text)
+        if match is None:
+            raise InvalidParameter(
+                "--param must be a name and a value",
+                got=quote(text),
+                fix="Write for instance --param dest=Oslo, or --param age:=18.",
+            )
+        name, sign, value = match.groups()
+        given = value if sign == "=" else _parse_literal(name, value)
+        before = params.get(name)
+        if before is None:
+            params[name] = given
+        else:
+            params[name] = [*(before if isinstance(before, list) else [before]), given]
+    return params or None
+
+
+def _parse_literal(name: str, text: str) -> Literal:
+    with suppress(InvalidParameter):  # its words are of conditions
+        return _LiteralParser(text, None).single()
+    raise InvalidParameter(
+        f"--param {name}:= must be followed by a number, true, false or date 'YYYY-MM-DD'",
+        got=quote(text),
+        fix=f"For text write --param {name}=…",
+    )
 
 
 class OperandParser:
@@ -248,6 +290,16 @@ class OperandParser:
                 self._place += 1
                 return day
         raise self._error_here("a day as 'YYYY-MM-DD'", "Write it as in date '2024-02-29'.")
+
+
+class _LiteralParser(OperandParser):
+    """A parser of one literal."""
+
+    def single(self) -> Literal:
+        literal = self._literal()
+        if self._here.kind != END:
+            raise self._error_here("the end", "Give one value.")
+        return literal
 
 
 class _ExpressionParser(OperandParser):
