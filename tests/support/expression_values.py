@@ -45,7 +45,7 @@ def number(operand: Value | Literal, row: Row) -> int | float | None:
         return max(-WHOLE, min(WHOLE, value))
     if isinstance(value, Decimal):
         value = nearest(value)
-    if abs(value) < SMALLEST:
+    if abs(value) < SMALLEST and not isinstance(operand, Arithmetic):
         return 0.0
     return float(max(-LARGEST, min(LARGEST, value)))
 

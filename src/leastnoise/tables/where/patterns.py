@@ -26,34 +26,22 @@ def check_pattern(pattern: str) -> str | None:
 def matches(column: Any, pattern: str, engine: str) -> Any:
     """Return whether a column of strings matches a valid pattern."""
     if engine == "duckdb":
-        return _function("like_escape", 3)(column, pattern, ESCAPE)
-    if engine == "postgres":  # the blanks that pad CHAR(n) are no part of a value
-        column = _text()(column)
-    return _function("like", 2)(column, pattern)
+        return _functions()[0](column, pattern, ESCAPE)
+    # The blanks that pad PostgreSQL's CHAR(n) are no part of a value.
+    return (_functions()[1](column) if engine == "postgres" else column).like(pattern)
 
 
 @cache
-def _function(name: str, texts: int) -> Any:
-    """Return a function of strings that all versions of an engine have."""
+def _functions() -> tuple[Any, Any]:
+    """Return a match with an escape, and a string without the blanks that pad it."""
     import ibis
 
-    declare = ibis.udf.scalar.builtin(name=name, signature=(("string",) * texts, "boolean"))
-
-    def with_default(value, pattern):  # type: ignore[no-untyped-def]  # ibis reads the signature
+    @ibis.udf.scalar.builtin(name="like_escape", signature=(("string",) * 3, "boolean"))
+    def match(value, pattern, escape):  # type: ignore[no-untyped-def]  # ibis reads the signature
         ...
-
-    def with_escape(value, pattern, escape):  # type: ignore[no-untyped-def]  # as above
-        ...
-
-    return declare(with_default if texts == 2 else with_escape)
-
-
-@cache
-def _text() -> Any:
-    import ibis
 
     @ibis.udf.scalar.builtin(name="text", signature=(("string",), "string"))
-    def function(value):  # type: ignore[no-untyped-def]  # ibis reads the signature
+    def unpad(value):  # type: ignore[no-untyped-def]  # as above
         ...
 
-    return function
+    return match, unpad
