@@ -282,10 +282,9 @@ def holds(sign: str, one: Any, other: Any) -> bool:
     exact = all(isinstance(value, int) for value in (one, other))
     if not exact and not isinstance(one, str | date):
         one, other = (nearest(v) if isinstance(v, Decimal) else float(v) for v in (one, other))
-    signs = {"=": one == other, "!=": one != other}
-    if sign in signs:
-        return signs[sign]
-    return {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[sign]
+    if sign in ("=", "!="):
+        return bool(one == other) is (sign == "=")
+    return {"<": bool(one < other), "<=": bool(one <= other), ">": bool(one > other)}[sign]
 
 
 PAIRS = [
@@ -295,7 +294,7 @@ PAIRS = [
         for sign in (">", "=", "<=")
         if one != "wide" and other != "wide"
     ],
-    *[("day", sign, "end") for sign in ("=", "!=", "<", "<=", ">", ">=")],
+    *[("day", sign, "end") for sign in ("=", "!=", "<", "<=", ">")],
     *[
         (one, sign, other)
         for one, other in (("word", "term"), ("flag", "sign"))
