@@ -5,6 +5,7 @@ The values are held against tests/support/expression_values.py, which computes w
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from itertools import product
@@ -483,6 +484,60 @@ def test_csv_columns_are_parsed_as_an_expression_needs_them(tmp_path: Path) -> N
         assert kept(source, parse_condition(text)) == expected, text
     with pytest.raises(InvalidParameter, match="If the strings are numbers, write their diff"):
         check(parse_condition("arr > dep"), source)
+
+
+def check_times(table: Any) -> None:
+    """Check a table of four times, whose last is NULL, on an engine."""
+    source = open_source(table)
+    source = replace(source, kinds=dict(source.kinds) | {"t": "timestamp", "u": "timestamp"})
+    texts = ["hour(t)", "week(t) + 0", "weekday(t)", "year(t)"]
+    rows = fetch(source, source.table.select("row", **{t: source.value(t) for t in texts}))
+    assert sorted(rows) == [
+        (0, 23, 53, 4, 2020),
+        (1, 0, 1, 1, 2021),
+        (2, 5, 1, 1, 1),
+        (3, None, None, None, None),
+    ]
+    for text, expected in {
+        "t >= date '2021-01-04'": [1],
+        "t < date '2021-01-04'": [0, 2],
+        "t = date '2021-01-04'": [1],
+        "t in (date '2021-01-04', date '0001-01-01')": [1],
+        "t is null": [3],
+        "t > u": [1, 2],
+        "not t > u and day(t) != 4": [0],
+        "hour(t) between 1 and 30": [0, 2],
+    }.items():
+        assert kept(source, parse_condition(text)) == expected, text
+
+
+_TIMES = [
+    "(0, TIMESTAMP '2020-12-31 23:59:59.999999', TIMESTAMP '2021-12-31 00:00:00')",
+    "(1, TIMESTAMP '2021-01-04 00:00:00', TIMESTAMP '2020-12-31 00:00:00')",
+    "(2, TIMESTAMP '0001-01-01 05:00:00', TIMESTAMP '0001-01-01 04:59:59')",
+    "(3, NULL, TIMESTAMP '2020-12-31 00:00:00')",
+]
+
+
+def test_times_on_duckdb(duck: Any) -> None:
+    duck.raw_sql('CREATE TABLE times ("row" INTEGER, t TIMESTAMP, u TIMESTAMP)')
+    duck.raw_sql("INSERT INTO times VALUES " + ", ".join(_TIMES))
+    check_times(duck.table("times"))
+
+
+def test_times_on_postgres(pg: Any) -> None:
+    pg.con.execute('CREATE TABLE times ("row" INTEGER, t TIMESTAMP, u TIMESTAMP)')
+    pg.con.execute("INSERT INTO times VALUES " + ", ".join(_TIMES))
+    check_times(pg.table("times"))
+
+
+@pytest.mark.long
+def test_times_on_spark(spark: Any) -> None:
+    values = ", ".join(_TIMES).replace("TIMESTAMP", "TIMESTAMP_NTZ")
+    spark._session.sql(
+        f"CREATE OR REPLACE TEMP VIEW times AS SELECT * FROM VALUES {values} AS t(`row`, t, u)"
+    )
+    check_times(spark.table("times"))
 
 
 ANY_ROW = st.fixed_dictionaries(

@@ -13,6 +13,7 @@ then rejected if a key repeats, because the minimum of two rows would be an arbi
 """
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.engine import fetch, without_details
-from leastnoise.tables.sources.source import Source, digest, find_kinds, open_source
+from leastnoise.tables.sources.source import Source, open_source
 from leastnoise.tables.where import Column, Value, align
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class JoinedSource(Source):
     def _identity(self) -> str:
         names = [name for name in self.kinds if name not in self.base.kinds]
         lookup = self.lookup.words["table"], self.content
-        return digest([self.base.words["table"], "lookup", lookup, self.on, names])
+        known = [self.base.words["table"], "lookup", lookup, self.on, names]
+        return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:32]
 
     @cached_property
     def former_words(self) -> dict[str, str | None] | None:
@@ -169,16 +171,16 @@ def _copy(source: Source, lookup: Source) -> tuple[Source, str | None]:
     """Copy a lookup to the DuckDB of a source; digest its rows if no place identifies them."""
     backend = source.table.get_backend()
     known = [name for name, kind in lookup.kinds.items() if kind != "other"]
-    name = f"leastnoise_lookup_{next(_numbers)}"
+    called = f"leastnoise_lookup_{next(_numbers)}"
 
     def load() -> "tuple[ir.Table, str]":
         sql = lookup.compile(lookup.table.select(*known))
         relation = lookup.table.get_backend().con.sql(sql)
         rows = relation.arrow()
         content = rows.read_all() if hasattr(rows, "read_all") else rows
-        backend.con.register(name, content)
+        backend.con.register(called, content)
         written = repr(sorted(map(repr, content.to_pylist())))
-        return backend.table(name), hashlib.sha256(written.encode()).hexdigest()[:32]
+        return backend.table(called), hashlib.sha256(written.encode()).hexdigest()[:32]
 
     loaded = without_details(load)
     lookup.close()
@@ -188,7 +190,8 @@ def _copy(source: Source, lookup: Source) -> tuple[Source, str | None]:
             fix="Check its contents, or write it to a Parquet file.",
         )
     table, content = loaded
-    copied = replace(lookup, table=table, kinds=find_kinds(table, "duckdb"), owned=False)
+    kinds = MappingProxyType({name: lookup.kinds[name] for name in known})
+    copied = replace(lookup, table=table, kinds=kinds, owned=False)
     return copied, content if lookup.place is None else None
 
 

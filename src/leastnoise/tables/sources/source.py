@@ -140,7 +140,8 @@ class Source:
 
         An expression never does: its columns are parsed as it needs them.
         """
-        return self.text and isinstance(self.find(column), Column)
+        node = self.find(column)
+        return self.text and isinstance(node, Column)
 
     def value(self, column: str | Value, table: "ir.Table | None" = None) -> "ir.Value":
         """Return a column or an expression as an Ibis value, of this table or of some of its rows.
@@ -197,7 +198,7 @@ class Source:
     def _identity(self) -> str:
         place = ("memory", self.name) if self.place is None else self.place.parts
         columns = [*self.kinds.items()]
-        return digest([place, self.version, columns, self.text, derivation(self.table.op())])
+        return _digest([place, self.version, columns, self.text, derivation(self.table.op())])
 
     @cached_property
     def former_words(self) -> dict[str, str | None] | None:
@@ -211,7 +212,7 @@ class Source:
         if self.engine == "postgres":
             server = self.table.get_backend().con.info
             known.append([server.host, server.port, server.dbname])
-        return {"of": self.name, "table": digest(known)}
+        return {"of": self.name, "table": _digest(known)}
 
     def close(self) -> None:
         """Close the connection if it was opened here."""
@@ -311,18 +312,12 @@ def _source(
     text: bool = False,
     owned: bool = False,
 ) -> Source:
-    return Source(table, engine, name, text, find_kinds(table, engine), place, owned=owned)
-
-
-def find_kinds(table: "ir.Table", engine: str) -> Mapping[str, str]:
-    """Return the kind of each column of a table."""
     kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
     kinds |= dict.fromkeys(find_non_numbers(table, engine), "other")
-    return MappingProxyType(kinds)
+    return Source(table, engine, name, text, MappingProxyType(kinds), place, owned=owned)
 
 
-def digest(known: Sequence[object]) -> str:
-    """Return a digest of public properties; ledgers store it."""
+def _digest(known: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:32]
 
 

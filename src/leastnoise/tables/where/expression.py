@@ -30,7 +30,7 @@ from leastnoise.tables.where.nodes import (
     comparisons,
 )
 from leastnoise.tables.where.patterns import matches
-from leastnoise.tables.where.values import Columns
+from leastnoise.tables.where.values import Columns, write_time
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -41,6 +41,7 @@ _VALUES = {
     "text": ("text", "strings, as in 'north'"),
     "boolean": ("boolean", "true and false"),
     "date": ("date", "dates, as in date '2024-02-29'"),
+    "timestamp": ("date", "dates, as in date '2024-02-29', which is its midnight"),
 }
 _EXACT = Context(prec=9_999, Emin=-99_999, Emax=99_999, traps=[Inexact])
 _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
@@ -148,7 +149,7 @@ class _Comparisons:
         column = self._read(name, value)
         number = self._number(value, column.type())
         if number is None:
-            return _OPERATIONS[operator](column, self._plain(value))
+            return _OPERATIONS[operator](column, self._plain(value, column.type()))
         operator, bound = self._round_bound(column.type(), operator, number)
         if bound is None:  # the same for every number, NULL for NULL
             return self._all(column) if operator == "true" else _never()
@@ -163,7 +164,7 @@ class _Comparisons:
         column = self._read(name, values[0])
         numbers = [self._number(value, column.type()) for value in values]
         if numbers[0] is None:
-            listed = [self._plain(value) for value in dict.fromkeys(values)]
+            listed = [self._plain(value, column.type()) for value in dict.fromkeys(values)]
             return column.notin(listed) if negated else column.isin(listed)
         bounds = [
             bound
@@ -217,12 +218,16 @@ class _Comparisons:
         except OverflowError:
             return number
 
-    def _plain(self, value: Literal) -> Any:
-        """Return a text, boolean or date as an expression."""
+    def _plain(self, value: Literal, kind: Any) -> Any:
+        """Return a text, boolean or date as an expression; beside times, the midnight of a date."""
         import ibis
 
-        kind = "date" if isinstance(value.value, date) else None
-        return ibis.literal(value.value, type=kind)
+        day = value.value
+        if not isinstance(day, date):
+            return ibis.literal(day)
+        if kind.is_timestamp():
+            return write_time(f"{day.isoformat()} 00:00:00", self._engine)
+        return ibis.literal(day, type="date")
 
     def _as_type(self, kind: Any, number: Fraction) -> Any:
         """Return a number that a type has, as a value of that type."""

@@ -6,6 +6,8 @@ NULL. A column of strings, as in a CSV file, is parsed as the kind that an expre
 NULL where it is none.
 """
 
+from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from leastnoise.core.exact import quote
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 NUMBERS = ("integer", "real", "decimal")
-_FIRST_DAY, _LAST_DAY = (1, 1, 1), (9999, 12, 31)
+_ENDS = ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999")
 
 
 class Columns(Protocol):
@@ -127,12 +129,31 @@ def _build_part(part: str, value: Value, columns: Columns, table: "ir.Table | No
     if moment.type().is_timestamp() and part != "hour":
         moment = moment.date()
     if moment.type().is_date():
-        first, last = ibis.date(*_FIRST_DAY), ibis.date(*_LAST_DAY)
+        known = moment.between(ibis.literal(date.min), ibis.literal(date.max))
     else:
-        first, last = ibis.timestamp(*_FIRST_DAY, 0, 0, 0), ibis.timestamp(*_LAST_DAY, 23, 59, 59)
-    kind = moment.type()
-    moment = ibis.cases((moment.between(first, last), moment), else_=ibis.null(kind))
+        first, last = (write_time(end, columns.engine) for end in _ENDS)
+        known = moment.between(first, last)
+    moment = ibis.cases((known, moment), else_=ibis.null(moment.type()))
     return _PARTS[part](moment).cast("int64")
+
+
+def write_time(text: str, engine: str) -> Any:
+    """Return a time without a time zone as a constant; Spark has two types of times."""
+    import ibis
+
+    literal = ibis.literal(text)
+    return _to_time()(literal) if engine == "pyspark" else literal.cast("timestamp(6)")
+
+
+@cache
+def _to_time() -> Any:
+    import ibis
+
+    @ibis.udf.scalar.builtin(name="to_timestamp_ntz", signature=(("string",), "timestamp"))
+    def convert(text):  # type: ignore[no-untyped-def]  # ibis reads the signature
+        ...
+
+    return convert
 
 
 _PARTS: dict[str, Any] = {
