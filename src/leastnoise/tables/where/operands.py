@@ -47,7 +47,9 @@ from leastnoise.tables.where.tokens import (
 _DEEPEST = 32
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 VALUES = "a value (a number, 'text', true, false or date 'YYYY-MM-DD')"
-NO_FUNCTION = f"Functions and queries are not part of a condition, except {', '.join(PARTS)}."
+NO_FUNCTION = (
+    f"Functions and queries are not part of a condition. Parts of a date are: {', '.join(PARTS)}."
+)
 
 
 def parse_expression(text: str) -> Value:
