@@ -102,7 +102,7 @@ def parse_params(texts: Sequence[str]) -> dict[str, str | Literal | list[str | L
             raise InvalidParameter(
                 "--param must be a name and a value",
                 got=quote(text),
-                fix="Write for instance --param dest=Oslo, or --param age:=18.",
+                fix="Write NAME=VALUE for text, or NAME:=VALUE for a number or a date.",
             )
         name, sign, value = match.groups()
         given = value if sign == "=" else _parse_literal(name, value)
@@ -120,7 +120,7 @@ def _parse_literal(name: str, text: str) -> Literal:
     raise InvalidParameter(
         f"--param {name}:= must be followed by a number, true, false or date 'YYYY-MM-DD'",
         got=quote(text),
-        fix=f"For text write --param {name}=…",
+        fix="Write = in place of := for text.",
     )
 
 
