@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate
     from leastnoise.noise import Noise, Steps
     from leastnoise.planning import NumericQuery, compare, plan, privacy_for
-    from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum, protect
+    from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum, col, protect
 
 __version__ = "0.6.0.dev0"
 
@@ -44,6 +44,7 @@ __all__ = [
     "Steps",
     "Sum",
     "calibrate",
+    "col",
     "compare",
     "compose",
     "errors",
@@ -69,7 +70,7 @@ _HOMES = {
     "mechanism": ("Answer", "Answers", "Mechanism", "calibrate"),
     "noise": ("Noise", "Steps"),
     "planning": ("NumericQuery", "compare", "plan", "privacy_for"),
-    "tables": ("protect",),
+    "tables": ("col", "protect"),
 }
 _MODULES = ("errors", "noise")
 _FOR_SERVICES = ("events", "testing")  # not in __all__: most programs need neither

@@ -112,7 +112,7 @@ class NotPrivateLedger(_NotPrivate):
     >>> mechanism = ln.calibrate(ln.Privacy("0.1"), sensitivity=1, integer=True)
     >>> with ln.testing.NotPrivateLedger(seed=1) as ledger:
     ...     mechanism.release(42, ledger=ledger)
-    NOT PRIVATE (seeded noise): Answer(39, Privacy(epsilon=0.1, delta=0))
+    NOT PRIVATE (seeded noise): <release: 39 ± 30 (95%), ε = 0.1>
     """
 
     def __init__(

@@ -434,8 +434,8 @@ def test_stored_words_are_those_of_0_5_0() -> None:
 
 ROOT = """
     UNRECORDED Answer Answers Certificate Cost Count Histogram Ledger Mean Mechanism Noise
-    NumericQuery Privacy Profile Quantile Steps Sum calibrate compare compose errors l1 l2 lp noise
-    piecewise_linear plan privacy_for protect threshold
+    NumericQuery Privacy Profile Quantile Steps Sum calibrate col compare compose errors l1 l2 lp
+    noise piecewise_linear plan privacy_for protect threshold
 """
 
 

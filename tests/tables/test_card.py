@@ -435,10 +435,28 @@ def test_a_subclass_that_reads_the_source_reads_no_other_column(refusing: Any) -
             read("secret")
 
 
-@pytest.mark.parametrize("text", ['"income"', "income ", "INCOME", "income + 0", "secret--", ""])
-def test_the_text_of_a_column_is_a_name(refusing: Any, text: str) -> None:
-    with pytest.raises(InvalidParameter, match=r"No column|must be a name"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("INCOME", "No column"),
+        ("", "must be a name"),
+        ("secret--", "must be a column or an expression|No column"),
+        ('"income"', "states bounds of 'income', which do not apply to an expression"),
+        ("income ", "states bounds of 'income', which do not apply to an expression"),
+        ("income + 0", "states bounds of 'income', which do not apply to an expression"),
+        ("secret + 0", "does not allow it"),
+        ("secret * 0 + 1", "does not allow it"),
+    ],
+)
+def test_an_expression_does_not_pass_by_the_rules(refusing: Any, text: str, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
         refusing.sum(text, bounds=(0, 10**6), **AMOUNT)
+    check_nothing_charged(refusing)
+
+
+def test_an_expression_of_groups_does_not_pass_by_the_groups(refusing: Any) -> None:
+    with pytest.raises(InvalidParameter, match="states groups of 'region', which do not apply"):
+        refusing.count(by='"region"', max_groups=1, **AMOUNT)
     check_nothing_charged(refusing)
 
 

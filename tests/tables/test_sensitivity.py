@@ -8,6 +8,7 @@ move as the promise was shared among.
 from itertools import accumulate
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -54,6 +55,26 @@ QUESTIONS: tuple[Any, ...] = (
     Quantile("i", "0.9", bounds=(-7, 7), bins=5, by="g", max_groups=1, where="x < 3"),
     Quantile("i", "0.5", bounds=(-7, 7), bins=3, by="g", max_groups=2),
     Quantile("x", "0.25", bounds=(-1, 3), bins=4, by="g", groups=["a", "b"], max_groups=3),
+    Count(where="i - h > 0 or g like '%a%' or x < r or name = g"),
+    Count(by="i - h", max_groups=2, groups=[0, 1, 7]),
+    Sum("i * h - 2", bounds=(-7, 3), by="weekday(day)", max_groups=2),
+    Sum("year(day)", bounds=(0, 2024), where="month(day) != 2"),
+    Mean("x * r - i", bounds=(-3, 2), by="month(day)", max_groups=1),
+    Quantile("(x + r) / 3", "0.5", bounds=(-1, 3), bins=4),
+)
+# By the columns of a lookup, whose key is "h".
+LOOKED_UP: tuple[Any, ...] = (
+    Count(where="side = 'n'"),
+    Count(by="side", max_groups=1),
+    Sum("size - i", bounds=(-7, 3), by="side", max_groups=2),
+    Mean("size", bounds=(0, 9)),
+)
+LOOKUP = pa.table(
+    {
+        "h": pa.array([0, 1, 2], pa.int32()),
+        "side": ["n", "s", "n"],
+        "size": [5, None, 7],
+    }
 )
 _UNITS: tuple[tuple[str | None, int], ...] = ((None, 1), ("id", 1), ("id", 2), ("name", 3))
 
@@ -133,6 +154,8 @@ def prepare(engine: Engine, question: Any, unit: tuple[str | None, int], kind: s
         neighbors=kind,
         ledger=ln.UNRECORDED,
     )
+    if question in LOOKED_UP:
+        people = people.join(LOOKUP, on="h")
     return plan_query(question, people.source, people.unit)
 
 
@@ -153,7 +176,7 @@ def test_one_unit_moves_no_number_farther_than_its_noise_is_made_for(
     every = [(unit, kind) for kind in (ADD_REMOVE, REPLACE) for unit in _UNITS]
     cases = [
         (question, *case)
-        for place, question in enumerate(QUESTIONS)
+        for place, question in enumerate(QUESTIONS + LOOKED_UP)
         for case in (every if examples > 1000 else every[place % 8 : place % 8 + 1])
     ]
     made = [prepare(engine, *case) for case in cases]

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.sources import Source, fetch, open_source
 from leastnoise.tables.where import check, parse_condition, truth
-from leastnoise.tables.where.condition import (
+from leastnoise.tables.where.expression import float_below
+from leastnoise.tables.where.nodes import (
     SIGNS,
     Comparison,
     Joined,
@@ -31,7 +32,7 @@ from leastnoise.tables.where.condition import (
     Not,
     join_nodes,
 )
-from leastnoise.tables.where.expression import float_below
+from tests.support.expression_values import matches, worth
 from tests.support.postgres_servers import Server
 
 Row = dict[str, Any]
@@ -159,22 +160,29 @@ def some(truths: list[bool | None]) -> bool | None:
 def meaning(node: Node, row: Row) -> bool | None:
     """Return whether a node is true, false or unknown (None) of a row."""
     match node:
-        case Comparison(column, "in" | "not in", values):
-            found = some([compare(row[column], "=", value.value) for value in values])
-            return contrary(found) if node.operator == "not in" else found
-        case Comparison(column, "between" | "not between", (low, high)):
-            value = row[column]
-            found = every([compare(value, ">=", low.value), compare(value, "<=", high.value)])
-            return contrary(found) if node.operator == "not between" else found
-        case Comparison(column, "is null" | "is not null"):
-            return absent(row[column]) is (node.operator == "is null")
-        case Comparison(column, operator, (literal,)):
-            return compare(row[column], operator, literal.value)
+        case Comparison(column, operator, values):
+            return relation(worth(column, row), operator, [worth(value, row) for value in values])
         case Not(term):
             return contrary(meaning(term, row))
         case Joined(word, terms):
             return (every if word == "and" else some)([meaning(term, row) for term in terms])
     raise AssertionError(node)
+
+
+def relation(value: Any, operator: str, others: list[Any]) -> bool | None:
+    """Return what a comparison says of a value."""
+    if operator in ("is null", "is not null"):
+        return absent(value) is (operator == "is null")
+    if operator.startswith("not "):
+        return contrary(relation(value, operator.removeprefix("not "), others))
+    if operator == "in":
+        return some([compare(value, "=", other) for other in others])
+    if operator == "between":
+        low, high = others
+        return every([compare(value, ">=", low), compare(value, "<=", high)])
+    if operator == "like":
+        return None if value is None else matches(value, others[0])
+    return compare(value, operator, others[0])
 
 
 # ------------------------------------------------------------------------------ random conditions
@@ -265,6 +273,19 @@ def test_spaces_case_and_brackets_change_nothing(root: Node, data: st.DataObject
         ('"age" IS Not Null and "a ""b" is null', 'age is not null and "a ""b" is null'),
         ("date >= Date '2024-02-29'", "\"date\" >= date '2024-02-29'"),
         ("w = 'it''s' or w in ('''')", "w = 'it''s' or w in ('''')"),
+        ('a=b AND a<>"b c"', 'a = b and a != "b c"'),
+        ("a-b>3 and a -3 > b", "a - b > 3 and a - 3 > b"),
+        ("((a)-(b))*2.0>=-3*c", "(a - b) * 2 >= -3 * c"),
+        ("a-(b-c)-d = a*(b*c)/2", "a - (b - c) - d = a * (b * c) / 2"),
+        ("a - -3 > 0 or a+ +3 > 0", "a - -3 > 0 or a + 3 > 0"),
+        ("((a + b) > 1)", "a + b > 1"),
+        ("(a + b) in (1, 2) or not (a) is null", "a + b in (1, 2) or not a is null"),
+        ("MONTH( joined )=2 and month = 3", "month(joined) = 2 and month = 3"),
+        ("month = 1 and like like 'x'", "month = 1 and like like 'x'"),
+        ("year(date) = 2024 and a = date", 'year("date") = 2024 and a = "date"'),
+        ("weekday((born)) NOT BETWEEN 1 and 5", "weekday(born) not between 1 and 5"),
+        (r"w Not Like 'a\%\\_'", r"w not like 'a\%\\_'"),
+        ("a = (5)", "a = 5"),
     ],
 )
 def test_the_canonical_text(text: str, canonical: str) -> None:
@@ -278,10 +299,12 @@ def test_true_is_not_one() -> None:
 
 # -------------------------------------------------------------------------------------- refusals
 
-COMPARISON = r"where a comparison \(=, !=, <, <=, >, >=, in, between, is null\) is expected\. "
+COMPARISON = (
+    r"where a comparison \(=, !=, <, <=, >, >=, in, between, like, is null\) is expected\. "
+)
 VALUE = r"where a value \(a number, 'text', true, false or date 'YYYY-MM-DD'\) is expected\. "
 WORD = r"where a column, a value, a comparison or a bracket is expected\. "
-NOT_PART = WORD + "A condition compares columns with values; arithmetic, comments and several"
+NOT_PART = WORD + "A condition compares columns with values; comments and several statements"
 LEFT = r"where a column, not or \( is expected\. The column stands on the left"
 
 
@@ -293,19 +316,36 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
         ("a and b = 1", f"got 'and' at character 3 of .*, {COMPARISON}A column alone"),
         ("a =", f"got the end at character 4 of 'a =', {VALUE}Write for example age >= 18"),
         ("a == 1", f"got '=' at character 4 of 'a == 1', {VALUE}Write one ="),
-        ("a = b", f"got 'b' at character 5 of 'a = b', {VALUE}Compare columns with values only"),
-        ('a = "b"', f"got '\"b\"' at character 5 of .*, {VALUE}Compare columns with values"),
+        ("a in (b)", f"got 'b' at character 7 of .*, {VALUE}A list, between and like take values"),
+        ("a between b and 2", f"got 'b' at character 11 of .*, {VALUE}A list, between and like"),
         ("a = NULL", f"got 'NULL' at character 5 of .*, {VALUE}Nothing equals NULL: write is null"),
         ("18 <= a", f"got '18' at character 1 of '18 <= a', {LEFT}: write age >= 18"),
         ("true", f"got 'true' at character 1 of 'true', {LEFT}"),
         ("'x' = a", f"got \"'x'\" at character 1 of .*, {LEFT}"),
         ("in = 3", r"got 'in' at character 1 of .* is expected\. Write a column that is called li"),
-        ("a like 'b'", f"got 'like' at character 3 of .*, {COMPARISON}Compare the column with a v"),
-        ("a not like 'b'", f"got 'not' at character 3 of .*, {COMPARISON}Write is null, is not nu"),
+        ("a like b", f"got 'b' at character 8 of .*, {VALUE}A list, between and like take"),
+        (
+            "a like 5",
+            "got '5' at character 8 of .*, where a pattern in single quotes is expected. I",
+        ),
+        (
+            "a like 'x\\'",
+            "at character 8 of .*, where a pattern in .* It has a backslash that esca",
+        ),
+        (
+            r"a like 'x\y'",
+            "at character 8 of .*, where a pattern in .* It has a backslash that esc",
+        ),
+        (
+            f"a like '{'%' * 1001}'",
+            "at character 8 .*, where a pattern in .* more than 1000 charac",
+        ),
+        ("a not 'b'", f"got 'not' at character 3 of .*, {COMPARISON}Write is null, is not nu"),
         ("a is 3", f"got 'is' at character 3 of 'a is 3', {COMPARISON}Write is null, is not null"),
         ("lower(a) = 'b'", rf"got '\(' at character 6 of .*, {COMPARISON}Functions and queries ar"),
-        ("a = lower('b')", f"got 'lower' at character 5 of .*, {VALUE}Compare columns with"),
-        ("a in (select b from c)", f"got 'select' at character 7 of .*, {VALUE}Compare columns"),
+        ("a = lower('b')", r"got '\(' at character 10 of .*, or or the end is expected. Functions"),
+        ("year(lower(a)) = 1", r"got '\(' at character 11 of .*, where \) is expected. Functions"),
+        ("a in (select b from c)", f"got 'select' at character 7 of .*, {VALUE}A list, between"),
         ("a in ()", rf"got '\)' at character 7 of 'a in \(\)', {VALUE}Write for example age >= 18"),
         ("a in 1", r"got '1' at character 6 of 'a in 1', where \( and a list of values is exp"),
         ("a in (1", r"got the end at character 8 of 'a in \(1', where , or \) is expected"),
@@ -318,7 +358,32 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
         ("a >= true", "got 'true' at character 6 of .*, where a number or a date is expected"),
         ("a = 1 b = 2", "got 'b' at character 7 of .*, where and, or or the end is expected. Join"),
         ("a = 1)", r"got '\)' at character 6 of 'a = 1\)', where and, or or the end is expected"),
-        ("a = 5-3", "got '-3' at character 6 of 'a = 5-3', where and, or or the end is expected"),
+        ("a = 5-3", "got '-' at character 6 of 'a = 5-3', where no operator between constants is"),
+        (
+            "a + 'x' = 1",
+            r"got '\+' at character 3 of .*, where no operator beside text, booleans or",
+        ),
+        (
+            "a / b > 1",
+            "got 'b' at character 5 of .*, where a number other than 0 is expected. Divid",
+        ),
+        (
+            "a / 0 > 1",
+            "got '0' at character 5 of .*, where a number other than 0 is expected. Divid",
+        ),
+        (
+            "a > -b",
+            rf"got '-' at character 5 of .*, {VALUE}Write -1 \* a for the negative of a col",
+        ),
+        ("a--1 > 0", f"got '-' at character 2 of .*, {NOT_PART}"),
+        ("(5) > a", r"got '\(' at character 1 of .*, where a column, not or \( is expected"),
+        ("5 > a + 1", f"got '5' at character 1 of .*, {LEFT}"),
+        (
+            "month(3) = 1",
+            "got '3' at character 7 of .*, where a column is expected. Write it as in",
+        ),
+        ("month(a = 1", r"got '=' at character 9 of .*, where \) is expected. Close the bracket"),
+        ("(a + b = 1", r"got the end at character 11 of .*, where and, or or \) is expected"),
         ("(a = 1", r"got the end at character 7 of '\(a = 1', where and, or or \) is expected. C"),
         ("a = date '2023-02-29'", "at character 10 of .*, where a day as 'YYYY-MM-DD' is expected"),
         ("a = date '20240229'", "at character 10 of .*, where a day as 'YYYY-MM-DD' is expected"),

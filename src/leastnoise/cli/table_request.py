@@ -12,7 +12,7 @@ from leastnoise.cli.output import check_out
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables import TableQuery
+from leastnoise.tables import TableQuery, bind_parameters, parse_params
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
@@ -38,6 +38,8 @@ class TableRequest:
     groups: tuple[str, ...]
     groups_file: str | None
     where: str | None
+    params: tuple[str, ...]
+    lookups: tuple[str, ...]
     max_groups: str | None
     epsilon: str | None
     delta: str | None
@@ -62,7 +64,8 @@ class TableRequest:
     def __post_init__(self) -> None:
         """Reject options that exclude each other, before anything is opened."""
         values = [getattr(self, field.name) for field in fields(self)]
-        _check_encoding((*values, *self.own.values(), *self.by, *self.groups))
+        lists = (*self.by, *self.groups, *self.params, *self.lookups)
+        _check_encoding((*values, *self.own.values(), *lists))
         if self.unit is not None and self.row_is_unit:
             raise InvalidParameter(
                 "--unit and --row-is-unit exclude each other",
@@ -135,13 +138,18 @@ class TableRequest:
         """Open the table; ``ledger`` is None for that of the card."""
         from leastnoise.tables import protect  # and Ibis with it: only where a table is asked
 
+        lookups = [_split_lookup(text) for text in self.lookups]
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
         how |= {"name": self.name, "version": self.version, "table": self.table}
         if self.card is None and ledger is not None:
-            return protect(self.source, unit=self.unit, ledger=ledger, **how)
-        how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}
-        how |= {"ledger": ledger} if ledger is not None else {"analyst": self.analyst}
-        return protect(card=self._card, **how)
+            opened = protect(self.source, unit=self.unit, ledger=ledger, **how)
+        else:
+            how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}
+            how |= {"ledger": ledger} if ledger is not None else {"analyst": self.analyst}
+            opened = protect(card=self._card, **how)
+        for lookup, key in lookups:
+            opened = opened.join(lookup, on=key)
+        return opened
 
     def make_query(self, table: "ProtectedTable") -> "Query":
         """Return the query; the given groups are parsed by the kinds of their columns."""
@@ -152,7 +160,8 @@ class TableRequest:
                     got=f"{quote(name)}, which is none",
                     fix="Repeat --by for each column: --by region --by sex.",
                 )
-        shared: dict[str, object] = {"by": self.by, "where": self.where}
+        where = bind_parameters(self.where, parse_params(self.params))
+        shared: dict[str, object] = {"by": self.by, "where": where}
         if self.groups or self.groups_file is not None:  # else they are discovered
             lines = [] if self.groups_file is None else read_lines(self.groups_file)
             kinds = [table.source.kind(name) for name in self.by]
@@ -161,6 +170,18 @@ class TableRequest:
             shared["max_groups"] = self.max_groups
         query: Query = self.query.load()(**self.query.fixed, **self.own, **shared)
         return query
+
+
+def _split_lookup(text: str) -> tuple[str, str]:
+    """Return the table of a lookup and its key."""
+    table, _, key = text.rpartition(":")
+    if table and key:
+        return table, key
+    raise InvalidParameter(
+        "--lookup must name a table and its key",
+        got=quote(text),
+        fix="Write for instance --lookup regions.csv:region_id.",
+    )
 
 
 def _check_encoding(texts: Sequence[object]) -> None:

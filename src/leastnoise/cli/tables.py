@@ -97,6 +97,22 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             metavar="CONDITION",
             help="Count only rows that match, such as \"age >= 18 and region = 'north'\".",
         ),
+        click.option(
+            "--param",
+            "params",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Text for :NAME in --where. NAME:=VALUE for a number, true, false or date '…'. "
+            "Repeat it for a list.",
+        ),
+        click.option(
+            "--lookup",
+            "lookups",
+            multiple=True,
+            metavar="FILE:KEY",
+            help="Add the columns of a public table with one row per KEY, a column of both. "
+            "Repeatable. Of a database: TABLE:KEY.",
+        ),
         click.option("--table", metavar="NAME", help="Table of a database."),
         click.option(
             "--card",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
+    from leastnoise.tables.where import bind_parameters, col, parse_params
 
 __all__ = [
     "QUERIES",
@@ -64,11 +65,14 @@ __all__ = [
     "TableQuery",
     "TableResult",
     "as_screen",
+    "bind_parameters",
     "census",
+    "col",
     "create_ledger",
     "layout_of",
     "mechanisms_of",
     "open_table",
+    "parse_params",
     "protect",
     "read_card",
     "register",
@@ -81,6 +85,7 @@ __all__ = [
 _HOMES = (
     *(
         "registration",
+        "where",
         "sources",
         "spending_limit",
         "answers",

@@ -18,7 +18,8 @@ from leastnoise.tables.queries.count import Count
 from leastnoise.tables.queries.histogram import Histogram
 from leastnoise.tables.queries.mean import Mean, MeanAnswer
 from leastnoise.tables.queries.sum import Sum
-from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.where import Node, Parameters
 
 
 class BuiltInQueries(QuantileMethods):
@@ -32,7 +33,8 @@ class BuiltInQueries(QuantileMethods):
         share: Number | None = None,
         error: Number | None = None,
         at_most: Number | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -48,7 +50,8 @@ class BuiltInQueries(QuantileMethods):
         at_most: Number | None = None,
         by: Columns,
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -65,7 +68,8 @@ class BuiltInQueries(QuantileMethods):
         at_most: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -84,7 +88,10 @@ class BuiltInQueries(QuantileMethods):
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
-            where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
+            where: The condition for rows that count, such as ``"age >= 18"`` or
+                ``ln.col("age") >= 18``. Default: all rows.
+            params: The values of the parameters that ``where`` names, as ``{"dest": "Oslo"}`` for
+                ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
@@ -108,7 +115,7 @@ class BuiltInQueries(QuantileMethods):
             >>> 7900 < people.count(privacy=ln.Privacy(1)).value < 8100
             True
         """
-        query = Count(by=by, groups=groups, where=where, max_groups=max_groups)
+        query = Count(by=by, groups=groups, where=where, params=params, max_groups=max_groups)
         return self._answer(
             TableNumber,
             query,
@@ -124,14 +131,15 @@ class BuiltInQueries(QuantileMethods):
     @overload
     def sum(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
         at_most: Number | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -140,7 +148,7 @@ class BuiltInQueries(QuantileMethods):
     @overload
     def sum(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -149,7 +157,8 @@ class BuiltInQueries(QuantileMethods):
         at_most: Number | None = None,
         by: Columns,
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -159,7 +168,7 @@ class BuiltInQueries(QuantileMethods):
     @renamed_arguments(keys="groups")
     def sum(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -168,7 +177,8 @@ class BuiltInQueries(QuantileMethods):
         at_most: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -193,7 +203,10 @@ class BuiltInQueries(QuantileMethods):
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
-            where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
+            where: The condition for rows that count, such as ``"age >= 18"`` or
+                ``ln.col("age") >= 18``. Default: all rows.
+            params: The values of the parameters that ``where`` names, as ``{"dest": "Oslo"}`` for
+                ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
@@ -218,7 +231,15 @@ class BuiltInQueries(QuantileMethods):
             >>> total.value > 0
             True
         """
-        query = Sum(column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups)
+        query = Sum(
+            column,
+            bounds=bounds,
+            by=by,
+            groups=groups,
+            where=where,
+            params=params,
+            max_groups=max_groups,
+        )
         return self._answer(
             TableNumber,
             query,
@@ -234,14 +255,15 @@ class BuiltInQueries(QuantileMethods):
     @overload
     def mean(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
         share: Number | None = None,
         error: Number | None = None,
         at_most: Number | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -250,7 +272,7 @@ class BuiltInQueries(QuantileMethods):
     @overload
     def mean(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -259,7 +281,8 @@ class BuiltInQueries(QuantileMethods):
         at_most: Number | None = None,
         by: Columns,
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -269,7 +292,7 @@ class BuiltInQueries(QuantileMethods):
     @renamed_arguments(keys="groups")
     def mean(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -278,7 +301,8 @@ class BuiltInQueries(QuantileMethods):
         at_most: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -304,7 +328,10 @@ class BuiltInQueries(QuantileMethods):
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
-            where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
+            where: The condition for rows that count, such as ``"age >= 18"`` or
+                ``ln.col("age") >= 18``. Default: all rows.
+            params: The values of the parameters that ``where`` names, as ``{"dest": "Oslo"}`` for
+                ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
@@ -331,7 +358,13 @@ class BuiltInQueries(QuantileMethods):
             True
         """
         query = Mean(
-            column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups
+            column,
+            bounds=bounds,
+            by=by,
+            groups=groups,
+            where=where,
+            params=params,
+            max_groups=max_groups,
         )
         return self._answer(
             MeanAnswer,
@@ -348,7 +381,7 @@ class BuiltInQueries(QuantileMethods):
     @renamed_arguments(keys="groups")
     def histogram(
         self,
-        column: str,
+        column: ColumnName,
         *,
         edges: Sequence[Number] | None = None,
         privacy: Privacy | None = None,
@@ -357,7 +390,8 @@ class BuiltInQueries(QuantileMethods):
         at_most: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -381,7 +415,10 @@ class BuiltInQueries(QuantileMethods):
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
-            where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
+            where: The condition for rows that count, such as ``"age >= 18"`` or
+                ``ln.col("age") >= 18``. Default: all rows.
+            params: The values of the parameters that ``where`` names, as ``{"dest": "Oslo"}`` for
+                ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
@@ -407,7 +444,13 @@ class BuiltInQueries(QuantileMethods):
             3
         """
         query = Histogram(
-            column, edges=edges, by=by, groups=groups, where=where, max_groups=max_groups
+            column,
+            edges=edges,
+            by=by,
+            groups=groups,
+            where=where,
+            params=params,
+            max_groups=max_groups,
         )
         return self._answer_by_group(
             TableNumber,

@@ -1,7 +1,7 @@
 """``protect``: a table of people in, numbers that may be published out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
 from types import EllipsisType
@@ -40,9 +40,10 @@ from leastnoise.tables.queries.planned_query import Unit, check_groupable, parse
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release, reported
-from leastnoise.tables.sources import Source, open_source
+from leastnoise.tables.sources import Source, join_lookup, open_source
 from leastnoise.tables.target_error import TargetError, aim, check_cap, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
+from leastnoise.tables.where import Column
 
 
 @overload
@@ -153,7 +154,7 @@ def protect(
     opened = open_source(source, table, name=name, version=version)
     try:
         if unit is not None:
-            check_groupable(unit, opened.kind(unit), "the column of units")
+            check_groupable(unit, opened.kind(Column(unit)), "the column of units")
         if opened.place is None and isinstance(recorded, Ledger):
             raise InvalidParameter(
                 "In-memory data needs name= when a ledger is used",
@@ -258,6 +259,44 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
                 return [self._reach_error(_find_only(queries), terms, terms.error, how)]
         prepared = self._prepare(queries, terms.amount, weights)
         return how.release(prepared, self.ledger)
+
+    def join(
+        self, lookup: object, *, on: str, columns: Sequence[str] | None = None
+    ) -> "ProtectedTable":
+        """Return this table with the columns of a lookup: a public table with one row per key.
+
+        Each row gets the columns of the row of the lookup with the same key, or NULLs. No row is
+        added, lost or duplicated, so noise and guarantee stay as they are. The lookup must be
+        public: it is read now, to check that its key is unique, and its values are not protected.
+
+        Args:
+            lookup: A path or a frame, if the table is a file, a frame or on DuckDB; a table of the
+                same Ibis connection; on PostgreSQL and Spark also the name of a table.
+            on: The key, a column of the table and of the lookup.
+            columns: The columns of the lookup to add. Default: all that a query can use.
+
+        Returns:
+            A protected table with the same unit and ledger. Its answers have keys of their own in
+            the ledger.
+
+        Raises:
+            InvalidParameter: If the key is missing, of another kind or not unique, or the table has
+                a column of the same name; nothing is charged.
+            Unsupported: If the lookup is on another engine.
+
+        Example:
+            >>> import leastnoise as ln
+            >>> import pandas as pd
+            >>> from leastnoise.tables import census
+            >>> people = protect(census(), unit="person_id", max_rows=1, ledger=ln.UNRECORDED)
+            >>> sides = pd.DataFrame({"region": ["north"], "side": ["N"]}, dtype="string")
+            >>> joined = people.join(sides, on="region")
+            >>> 0 < joined.count(where="side = 'N'", privacy=ln.Privacy(1)).value < 8100
+            True
+        """
+        if self.closed:
+            raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
+        return replace(self, source=join_lookup(self.source, lookup, on, columns))
 
     def _answer(
         self,

@@ -12,7 +12,8 @@ from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.quantile import Quantile
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
-from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.where import Node, Parameters
 
 # The place of q among the positional arguments of a method, after self and the column.
 _Q_PLACE = 2
@@ -41,7 +42,7 @@ class QuantileMethods(Answering):
     @overload
     def median(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -50,7 +51,8 @@ class QuantileMethods(Answering):
         at_most: Number | None = None,
         bins: int = 1024,
         interval: None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -59,7 +61,7 @@ class QuantileMethods(Answering):
     @overload
     def median(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -68,7 +70,8 @@ class QuantileMethods(Answering):
         at_most: Number | None = None,
         interval: Number,
         bins: int = 1024,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -77,7 +80,7 @@ class QuantileMethods(Answering):
     @overload
     def median(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -88,7 +91,8 @@ class QuantileMethods(Answering):
         bins: int = 1024,
         interval: None = None,
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -98,7 +102,7 @@ class QuantileMethods(Answering):
     @overload
     def median(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -109,7 +113,8 @@ class QuantileMethods(Answering):
         interval: Number,
         bins: int = 1024,
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -119,7 +124,7 @@ class QuantileMethods(Answering):
     @renamed_arguments(keys="groups", cells="bins")
     def median(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         privacy: Privacy | None = None,
@@ -130,7 +135,8 @@ class QuantileMethods(Answering):
         interval: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -158,7 +164,10 @@ class QuantileMethods(Answering):
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
-            where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
+            where: The condition for rows that count, such as ``"age >= 18"`` or
+                ``ln.col("age") >= 18``. Default: all rows.
+            params: The values of the parameters that ``where`` names, as ``{"dest": "Oslo"}`` for
+                ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
@@ -193,6 +202,7 @@ class QuantileMethods(Answering):
             by=by,
             groups=groups,
             where=where,
+            params=params,
             max_groups=max_groups,
         )
         return self._answer(
@@ -210,7 +220,7 @@ class QuantileMethods(Answering):
     @overload
     def quantile(
         self,
-        column: str,
+        column: ColumnName,
         q: Number,
         *,
         bounds: Bounds | None = None,
@@ -220,7 +230,8 @@ class QuantileMethods(Answering):
         at_most: Number | None = None,
         bins: int = 1024,
         interval: None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -229,7 +240,7 @@ class QuantileMethods(Answering):
     @overload
     def quantile(
         self,
-        column: str,
+        column: ColumnName,
         q: Number,
         *,
         bounds: Bounds | None = None,
@@ -239,7 +250,8 @@ class QuantileMethods(Answering):
         at_most: Number | None = None,
         interval: Number,
         bins: int = 1024,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -248,7 +260,7 @@ class QuantileMethods(Answering):
     @overload
     def quantile(
         self,
-        column: str,
+        column: ColumnName,
         q: Number,
         *,
         bounds: Bounds | None = None,
@@ -260,7 +272,8 @@ class QuantileMethods(Answering):
         bins: int = 1024,
         interval: None = None,
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -270,7 +283,7 @@ class QuantileMethods(Answering):
     @overload
     def quantile(
         self,
-        column: str,
+        column: ColumnName,
         q: Number,
         *,
         bounds: Bounds | None = None,
@@ -282,7 +295,8 @@ class QuantileMethods(Answering):
         interval: Number,
         bins: int = 1024,
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -293,7 +307,7 @@ class QuantileMethods(Answering):
     @renamed_arguments(keys="groups", cells="bins")
     def quantile(
         self,
-        column: str,
+        column: ColumnName,
         q: Number,
         *,
         bounds: Bounds | None = None,
@@ -305,7 +319,8 @@ class QuantileMethods(Answering):
         interval: Number | None = None,
         by: Columns = (),
         groups: Groups | None = None,
-        where: str | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
         key: str | None = None,
         fresh: bool = False,
@@ -334,7 +349,10 @@ class QuantileMethods(Answering):
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
-            where: The condition for rows that count, such as ``"age >= 18"``. Default: all rows.
+            where: The condition for rows that count, such as ``"age >= 18"`` or
+                ``ln.col("age") >= 18``. Default: all rows.
+            params: The values of the parameters that ``where`` names, as ``{"dest": "Oslo"}`` for
+                ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
@@ -369,6 +387,7 @@ class QuantileMethods(Answering):
             by=by,
             groups=groups,
             where=where,
+            params=params,
             max_groups=max_groups,
         )
         return self._answer(

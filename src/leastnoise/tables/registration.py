@@ -18,8 +18,11 @@ from typing import Any, TypedDict
 from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
 from leastnoise.tables.keys import Groups
+from leastnoise.tables.where import ColumnExpression, Node, Parameters, bind_parameters
 
-Columns = str | Sequence[str]
+# A column by name, or what is computed from columns; also as a text (docs/where.md).
+ColumnName = str | ColumnExpression
+Columns = ColumnName | Sequence[ColumnName]
 Bounds = tuple[Number, Number]
 
 _REQUIRED: object = Parameter.empty
@@ -34,7 +37,8 @@ class Shared(TypedDict, total=False):
     at_most: Number | None
     by: Columns
     groups: Groups | None
-    where: str | None
+    where: str | Node | None
+    params: Parameters | None
     max_groups: int | None
     key: str | None
     fresh: bool
@@ -44,6 +48,7 @@ class Shared(TypedDict, total=False):
 # The fields of every query and the arguments of every release, with their defaults; and those that
 # state how much a release may cost, of which one is given.
 _FIELDS: dict[str, object] = {"by": (), "groups": None, "where": None, "max_groups": None}
+_PARAMS: dict[str, object] = {"params": None}  # they become a part of the condition
 _AMOUNTS = ("privacy", "share", "error", "at_most")
 _TERMS: dict[str, object] = {"key": None, "fresh": False, "allow_exact": False}
 _PARTS = ("name", "query_class", "help", "examples")
@@ -190,7 +195,8 @@ class TableQuery:
         required = [each for each in own if each.name in first]
         optional = [each for each in own if each.name not in first]
         types = Shared.__annotations__
-        defaults = (_FIELDS | _TERMS).items()
+        leading = {name: _FIELDS[name] for name in ("by", "groups", "where")}
+        defaults = (leading | _PARAMS | _FIELDS | _TERMS).items()
         shared = [_make_parameter(name, types[name], default) for name, default in defaults]
         amounts = [_make_parameter(name, types[name], None) for name in _AMOUNTS]
         parameters = [*required, *amounts, *optional, *shared]
@@ -226,6 +232,7 @@ def _make_method(query: TableQuery) -> Callable[..., Any]:
         bound.apply_defaults()
         arguments = dict(bound.arguments)
         del arguments["self"]
+        arguments["where"] = bind_parameters(arguments["where"], arguments.pop("params"))
         terms = {name: arguments.pop(name) for name in (*_AMOUNTS, *_TERMS)}
         return self.ask([query.load()(**query.fixed, **arguments)], **terms)[0]
 
@@ -244,7 +251,7 @@ def _make_parameter(
 
 # --------------------------------------------------------------------------------- the entries
 
-_COLUMN = Argument("column", str, positional=True, metavar="COLUMN", example="income")
+_COLUMN = Argument("column", ColumnName, positional=True, metavar="COLUMN", example="income")
 _BOUNDS = Argument(
     "bounds",
     Bounds | None,

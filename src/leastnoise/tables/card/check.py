@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 
-from leastnoise.core.exact import format_exact, format_short
+from leastnoise.core.exact import format_exact, format_short, quote
 from leastnoise.errors import BudgetExceeded, InvalidParameter, Words
 from leastnoise.ledger import DEFAULT, Allocation, Ledger, Unrecorded
 from leastnoise.tables.card.card import Card, ColumnRules, ContributionLimit
@@ -15,6 +15,7 @@ from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES
 from leastnoise.tables.release import PreparedRelease
 from leastnoise.tables.terms import Terms
+from leastnoise.tables.where import columns_of, parse_expression
 
 _NO_RULES = ColumnRules()
 
@@ -33,6 +34,7 @@ def check_query(card: Card, query: Query) -> None:
             got=f"a query of the class {type(query).__name__}",
             fix="Use Count, Sum, Mean, Histogram or Quantile, or register the class.",
         )
+    _check_expressions(card, query)
     if isinstance(query, BoundedQuery):
         _check_bounds(card, query)
     if isinstance(query, Histogram):
@@ -41,6 +43,37 @@ def check_query(card: Card, query: Query) -> None:
     # A query may have max_rows of its own.
     for name, limit in (("max_rows", card.max_rows), ("max_groups", card.max_groups)):
         check_contribution(card, name, getattr(query, name, None), limit)
+
+
+def _check_expressions(card: Card, query: Query) -> None:
+    """Reject expressions of columns whose bounds, edges or groups a card states.
+
+    The rules are those of a column by its name, so an expression such as ``income + 0`` would have
+    none.
+    """
+    named = [query.column] if isinstance(query, BoundedQuery | Histogram) else []
+    rules: list[tuple[str, tuple[str, ...]]] = [(text, ("bounds", "edges")) for text in named]
+    rules += [(text, ("groups",)) for text in query.by]
+    for text, stated in rules:
+        if text in card.columns:
+            continue
+        for column in _columns_of_text(text):
+            fixed = [rule for rule in stated if getattr(card.columns.get(column), rule, None)]
+            if fixed:
+                raise InvalidParameter(
+                    f"{card.where('columns', column, fixed[0])} states {fixed[0]} of {column!r}, "
+                    "which do not apply to an expression",
+                    got=quote(text),
+                    fix=f"Use the column {column!r} itself.",
+                )
+
+
+def _columns_of_text(text: str) -> list[str]:
+    """Return the columns of an expression; none of a text that is not one."""
+    try:
+        return columns_of(parse_expression(text))
+    except InvalidParameter:
+        return []  # the source rejects it, if it is no column either
 
 
 def check_contribution(

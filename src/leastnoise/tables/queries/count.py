@@ -9,7 +9,7 @@ from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import Query, make_title
 from leastnoise.tables.registration import Columns
-from leastnoise.tables.where import Node
+from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,12 @@ class Count(Query):
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
     ) -> None:
-        self._start(by=by, groups=groups, where=where, max_groups=max_groups)
+        self._start(
+            by=by, groups=groups, where=bind_parameters(where, params), max_groups=max_groups
+        )
 
     @property
     def title(self) -> str:

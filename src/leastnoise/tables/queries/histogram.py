@@ -18,9 +18,9 @@ from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.bounded_query import note_text
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
 from leastnoise.tables.queries.query import Query, make_title, parse_column
-from leastnoise.tables.registration import Columns
+from leastnoise.tables.registration import ColumnName, Columns
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Comparison, Literal, Node, truth
+from leastnoise.tables.where import Comparison, Literal, Node, Parameters, bind_parameters, truth
 
 _MOST_EDGES = 1_001
 _LONGEST_EDGE = 40
@@ -46,16 +46,22 @@ class Histogram(Query):
     @renamed_arguments(keys="groups")
     def __init__(
         self,
-        column: str,
+        column: ColumnName,
         *,
         edges: Sequence[Number] | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
     ) -> None:
         self._start(
-            column=column, edges=edges, by=by, groups=groups, where=where, max_groups=max_groups
+            column=column,
+            edges=edges,
+            by=by,
+            groups=groups,
+            where=bind_parameters(where, params),
+            max_groups=max_groups,
         )
 
     def __post_init__(self) -> None:

@@ -19,9 +19,9 @@ from leastnoise.tables.queries.mean_answer import MeanAnswer, mean_errors
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.query import make_title
 from leastnoise.tables.ratio import Quotients
-from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.registration import Bounds, ColumnName, Columns
 from leastnoise.tables.released_number import ReleasedNumber
-from leastnoise.tables.where import Node
+from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 __all__ = ["Mean", "MeanAnswer"]
 
@@ -46,16 +46,22 @@ class Mean(BoundedQuery):
     @renamed_arguments(keys="groups")
     def __init__(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
     ) -> None:
         self._start(
-            column=column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups
+            column=column,
+            bounds=bounds,
+            by=by,
+            groups=groups,
+            where=bind_parameters(where, params),
+            max_groups=max_groups,
         )
 
     @property

@@ -26,10 +26,10 @@ from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
 from leastnoise.tables.queries.query import AddNoise, Result, make_title
-from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.registration import Bounds, ColumnName, Columns
 from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.rounding import format_rows
-from leastnoise.tables.where import Node
+from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +72,7 @@ class Quantile(BoundedQuery):
     @renamed_arguments(keys="groups", share="q", cells="bins")
     def __init__(
         self,
-        column: str,
+        column: ColumnName,
         q: Number,
         *,
         bounds: Bounds | None = None,
@@ -81,6 +81,7 @@ class Quantile(BoundedQuery):
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
     ) -> None:
         self._start(
@@ -91,7 +92,7 @@ class Quantile(BoundedQuery):
             interval=interval,
             by=by,
             groups=groups,
-            where=where,
+            where=bind_parameters(where, params),
             max_groups=max_groups,
         )
 

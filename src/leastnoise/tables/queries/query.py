@@ -33,7 +33,14 @@ from leastnoise.tables.queries.planned_query import (
 )
 from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.sources import Source
-from leastnoise.tables.where import Node, parse_condition
+from leastnoise.tables.where import (
+    Column,
+    ColumnExpression,
+    Node,
+    check_node,
+    parse_condition,
+    parse_expression,
+)
 from leastnoise.tables.where import check as check_condition
 
 # The result of an engine: for each group its key, then integers.
@@ -352,20 +359,28 @@ def make_title(what: str, by: tuple[str, ...]) -> str:
 
 
 def parse_column(name: object, what: str) -> str:
-    """Return the name of a column; ``what`` describes the column in an error."""
+    """Return the name of a column or the text of an expression.
+
+    ``what`` describes the column in an error.
+    """
     if isinstance(name, str) and name:
         return name
+    if isinstance(name, ColumnExpression):
+        node = name.node
+        return node.name if isinstance(node, Column) else str(parse_expression(str(node)))
     raise InvalidParameter(
         f"{what} must be a name", got=quote(name), fix="Write the name of a column."
     )
 
 
 def _parse_where(where: Any) -> Node | None:
-    return where if where is None or isinstance(where, Node) else parse_condition(where)
+    if where is None:
+        return None
+    return check_node(where) if isinstance(where, Node) else parse_condition(where)
 
 
 def _parse_columns(by: object) -> tuple[str, ...]:
-    names = (by,) if isinstance(by, str) else by
+    names = (by,) if isinstance(by, str | ColumnExpression) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
             parameter("by") + " must be the name of a column, or a list of names",

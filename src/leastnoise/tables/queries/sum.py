@@ -13,9 +13,9 @@ from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import make_title
-from leastnoise.tables.registration import Bounds, Columns
+from leastnoise.tables.registration import Bounds, ColumnName, Columns
 from leastnoise.tables.released_number import ReleasedNumber
-from leastnoise.tables.where import Node
+from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 # So fine that the rounding errors of 10¹² rows add up to far less than the noise.
 _STEPS = 1 << 40
@@ -44,16 +44,22 @@ class Sum(BoundedQuery):
     @renamed_arguments(keys="groups")
     def __init__(
         self,
-        column: str,
+        column: ColumnName,
         *,
         bounds: Bounds | None = None,
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
+        params: Parameters | None = None,
         max_groups: int | None = None,
     ) -> None:
         self._start(
-            column=column, bounds=bounds, by=by, groups=groups, where=where, max_groups=max_groups
+            column=column,
+            bounds=bounds,
+            by=by,
+            groups=groups,
+            where=bind_parameters(where, params),
+            max_groups=max_groups,
         )
 
     @property

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
@@ -25,6 +26,14 @@ from leastnoise.tables.sources.literals import compile_query
 from leastnoise.tables.sources.local import read
 from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
 from leastnoise.tables.sources.rowwise import FILTERED, check_rowwise, find_non_numbers
+from leastnoise.tables.where import (
+    Column,
+    Value,
+    build_value,
+    columns_of,
+    find_kind,
+    parse_expression,
+)
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -33,6 +42,8 @@ if TYPE_CHECKING:
 
 
 _WILDCARDS = frozenset("*?[")
+# Every expression that is not a column alone has one of these.
+_COMPUTES = frozenset("()+-*/")
 
 
 @dataclass(frozen=True)
@@ -72,17 +83,38 @@ class Source:
         return f"Source({self.name!r}, engine={self.engine!r})"
 
     def kind(self, column: object) -> str:
-        """Return the kind of a column; reject one that does not exist or is not allowed."""
-        if not isinstance(column, str):
-            raise InvalidParameter(
-                "A column must be named by a string", got=quote(column), fix="Pass its name."
-            )
-        self.check_allowed(column)
-        if column in self.kinds:
-            return self.kinds[column]
-        near = find_nearest(column, self.kinds)
+        """Return the kind of a column or an expression.
+
+        Reject one that does not exist, or that the card of the table does not allow.
+        """
+        node = self.find(column)
+        return self.kinds[node.name] if isinstance(node, Column) else find_kind(node, self)
+
+    def find(self, column: object) -> Value:
+        """Return what a text stands for: a column of that name, or else an expression.
+
+        It depends on the names of columns only. A node stands for itself.
+        """
+        if isinstance(column, str):
+            if column in self.kinds or not (_COMPUTES & set(column)):
+                return self._find_own(column)
+            return self._find_expression(column)
+        if isinstance(column, Column):
+            return self._find_own(column.name)
+        if isinstance(column, Value):
+            return column
         raise InvalidParameter(
-            f"No column {quote(column)} in {self.name}",
+            "A column must be named by a string", got=quote(column), fix="Pass its name."
+        )
+
+    def _find_own(self, name: str) -> Column:
+        """Return a column of the table, by its own name."""
+        self.check_allowed(name)
+        if name in self.kinds:
+            return Column(name)
+        near = find_nearest(name, self.kinds)
+        raise InvalidParameter(
+            f"No column {quote(name)} in {self.name}",
             fix=f"Did you mean {near!r}?" if near else "Check the names of its columns.",
         )
 
@@ -93,6 +125,17 @@ class Source:
                 f"Queries must not use the column {quote(column)}: {self.refused[column]}",
                 fix="Choose another column.",
             )
+
+    def _find_expression(self, text: str) -> Value:
+        """Return the expression that a text is; suggest a column if the text is nearly its name."""
+        node = None
+        if find_nearest(text, self.kinds) is not None:
+            with suppress(InvalidParameter):
+                node = parse_expression(text)
+            if node is None or not all(name in self.kinds for name in columns_of(node)):
+                return self._find_own(text)  # raises
+        node = parse_expression(text)
+        return self._find_own(node.name) if isinstance(node, Column) else node
 
     def check_process(self) -> None:
         """Reject a table inherited by a fork.
@@ -108,16 +151,25 @@ class Source:
                 fix="Call protect() again in the new process.",
             )
 
-    def is_text(self, column: str) -> bool:  # noqa: ARG002 -- all columns of a source are alike
-        """Return whether a column holds strings that are parsed as the kind that a query needs."""
-        return self.text
+    def is_text(self, column: str | Value) -> bool:
+        """Return whether a column holds strings that are parsed as the kind that a query needs.
 
-    def value(self, column: str, table: "ir.Table | None" = None) -> "ir.Value":
-        """Return a column as an Ibis value, of this table or of some of its rows."""
-        self.check_allowed(column)
-        return (self.table if table is None else table)[column]
+        An expression never does: its columns are parsed as it needs them.
+        """
+        node = self.find(column)
+        return self.text and isinstance(node, Column)
 
-    def number(self, column: str) -> "ir.NumericValue":
+    def value(self, column: str | Value, table: "ir.Table | None" = None) -> "ir.Value":
+        """Return a column or an expression as an Ibis value, of this table or of some of its rows.
+
+        The text of an expression is resolved as by :meth:`find`.
+        """
+        node = self.find(column)
+        if isinstance(node, Column):
+            return (self.table if table is None else table)[node.name]
+        return build_value(node, self, table)
+
+    def number(self, column: str | Value) -> "ir.NumericValue":
         """Return a column as numbers; strings are parsed, and NULL where they are no number."""
         value: ir.NumericValue = self.value(column)
         return value.try_cast("float64") if self.is_text(column) else value

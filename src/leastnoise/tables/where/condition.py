@@ -5,137 +5,69 @@
     condition   = conjunction { "or" conjunction }
     conjunction = term { "and" term }
     term        = "not" term | "(" condition ")" | comparison
-    comparison  = column ( "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=" ) value
-                | column [ "not" ] "in" "(" value { "," value } ")"
-                | column [ "not" ] "between" value "and" value
-                | column "is" [ "not" ] "null"
+    comparison  = expression ( "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=" ) ( value | expression )
+                | expression [ "not" ] "in" ( "(" value { "," value } ")" | parameter )
+                | expression [ "not" ] "between" value "and" value
+                | expression [ "not" ] "like" ( text | parameter )
+                | expression "is" [ "not" ] "null"
     column      = a bare name, or any name in double quotes
-    value       = 18 | -2.5 | 1e6 | 'text' | true | false | date '2024-02-29'
+    value       = 18 | -2.5 | 1e6 | 'text' | true | false | date '2024-02-29' | parameter
 
-Keywords have no case, names do. Numbers are exact decimals. A quote inside quotes is written twice.
-Strings and booleans have no order. Nothing outside this grammar is accepted, and nothing is
-evaluated. A condition is parsed to frozen nodes, and these become an expression of typed columns
-and values.
-
-``str`` of a node is its canonical text. Two conditions that differ only in spaces, in the case of
-keywords, in redundant brackets or in the spelling of a number have the same text, and the text
-parses as the same nodes again.
+An expression is a column, or computed from columns (operands.py). Keywords have no case, names do.
+Numbers are exact decimals. A quote inside quotes is written twice. Strings and booleans have no
+order. Nothing outside this grammar is accepted, and nothing is evaluated. A condition is parsed to
+frozen nodes, and these become an expression of typed columns and values. The value of a parameter
+becomes a node too: it is never written into the text.
 
 NULL is as in SQL: a comparison with it is neither true nor false, and only rows for which the whole
 condition is true count. NaN counts as NULL on every engine.
 """
 
-import re
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
 from functools import partial
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
+from leastnoise.tables.where.literals import Parameters
+from leastnoise.tables.where.nodes import (
+    BINDING,
+    OPPOSITES,
+    SIGNS,
+    Column,
+    Comparison,
+    Literal,
+    Node,
+    Not,
+    Value,
+    join_nodes,
+)
+from leastnoise.tables.where.operands import NO_FUNCTION, OperandParser
+from leastnoise.tables.where.patterns import check_pattern
 from leastnoise.tables.where.tokens import (
     END,
     EXAMPLE,
     LONGEST,
     NAME,
     NUMBER,
-    QUOTED,
+    PARAMETER,
     SIGN,
     TEXT,
-    Token,
-    make_error,
-    tokens,
 )
 
-# For every number, exactly one of an operator and its opposite is true.
-SIGNS = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-# For every value, exactly one of these and its opposite is true; "is null" also for NULL.
-_WORDS = {"in": "not in", "between": "not between", "is null": "is not null"}
-OPPOSITES = SIGNS | _WORDS | {opposite: words for words, opposite in _WORDS.items()}
-RESERVED = frozenset(("and", "between", "date", "false", "in", "is", "not", "null", "or", "true"))
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_DEEPEST = 32
 _LONGEST_LIST = 1_000
-_COMPARISONS = "a comparison (=, !=, <, <=, >, >=, in, between, is null)"
-_VALUES = "a value (a number, 'text', true, false or date 'YYYY-MM-DD')"
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_COMPARISONS = "a comparison (=, !=, <, <=, >, >=, in, between, like, is null)"
+_NO_ORDER = (
+    "Strings and booleans have no order here: engines sort strings differently. "
+    "Compare them by =, !=, in or not in."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A literal value.
-
-    Attributes:
-        kind: "number", "text", "boolean" or "date", because True equals 1 in Python.
-        value: A Decimal (without trailing zeros), str, bool or date.
-    """
-
-    kind: str
-    value: Decimal | str | bool | date
-
-    def __str__(self) -> str:
-        match self.value:
-            case Decimal():
-                return _number(self.value)
-            case bool():
-                return "true" if self.value else "false"
-            case str():
-                return "'" + self.value.replace("'", "''") + "'"
-            case day:
-                return f"date '{day.isoformat()}'"
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A column compared with values, which are all of one kind.
-
-    Attributes:
-        column: The name of the column.
-        operator: One of OPPOSITES.
-        values: For "is null" none, for "between" two, for "in" one or more, else one.
-    """
-
-    column: str
-    operator: str
-    values: tuple[Literal, ...] = ()
-
-    def __str__(self) -> str:
-        if self.operator in ("in", "not in"):
-            return f"{_name(self.column)} {self.operator} ({', '.join(map(str, self.values))})"
-        values = " and ".join(map(str, self.values))
-        return f"{_name(self.column)} {self.operator} {values}".rstrip()
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """The negation of a node; NULL if the node is NULL."""
-
-    term: "Node"
-
-    def __str__(self) -> str:
-        return f"not ({self.term})" if isinstance(self.term, Joined) else f"not {self.term}"
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """All ("and") or any ("or") of at least two nodes, none of which is joined by the same word."""
-
-    word: str
-    terms: tuple["Node", ...]
-
-    def __str__(self) -> str:
-        # "and" binds more tightly, so only an "or" within it needs brackets.
-        any_of = (isinstance(term, Joined) and term.word == "or" for term in self.terms)
-        parts = zip(self.terms, any_of, strict=True)
-        return f" {self.word} ".join(f"({term})" if inner else str(term) for term, inner in parts)
-
-
-Node = Comparison | Not | Joined
-
-
-def parse_condition(text: str) -> Node:
+def parse_condition(text: str, params: Parameters | None = None) -> Node:
     """Parse a condition.
+
+    Args:
+        text: The condition.
+        params: The value of each parameter that the text names, as ``:name``; for ``in`` also a
+            list. Each value becomes a literal by its type.
 
     Raises:
         InvalidParameter: For a text outside the grammar, with the place, the token there and
@@ -143,6 +75,8 @@ def parse_condition(text: str) -> Node:
 
     >>> str(parse_condition("AGE>=18.0 And ((region = 'north'))"))
     "AGE >= 18 and region = 'north'"
+    >>> str(parse_condition("dest = :dest", {"dest": "O'Hare"}))
+    "dest = 'O''Hare'"
     """
     if not isinstance(text, str):
         raise InvalidParameter(
@@ -156,39 +90,48 @@ def parse_condition(text: str) -> Node:
             got=str(len(text)),
             fix="Give a shorter condition, or store a column that marks the rows.",
         )
-    return _Parser(text).whole()
+    return _Parser(text, params).whole()
 
 
-class _Parser:
-    """A parser that never looks further than one token ahead."""
+def bind_parameters(where: str | Node | None, params: Parameters | None) -> str | Node | None:
+    """Return a condition in which parameters have their values, as nodes.
 
-    def __init__(self, condition: str) -> None:
-        self._condition = condition
-        self._tokens = tokens(condition)
-        self._place = 0
+    Raises:
+        InvalidParameter: If a parameter is unknown or unused, or there is no text that names it.
+    """
+    if params is None:
+        return where
+    if isinstance(where, str):
+        return parse_condition(where, params)
+    raise InvalidParameter(
+        Words("params must come with a condition as a string", "--param must come with --where"),
+        got=Words("params without one", "--param alone"),
+        fix=Words(
+            'Write for instance where="dest = :dest", params={"dest": "Oslo"}.',
+            'Write for instance --where "dest = :dest" --param dest=Oslo.',
+        ),
+    )
+
+
+def check_node(node: Node) -> Node:
+    """Return a node that a program has built, if its text is in the grammar.
+
+    So a node has the same limits as a text, and its text in a ledger says what it means.
+    """
+    return _Parser(str(node), None).whole()
+
+
+class _Parser(OperandParser):
+    """A parser of conditions."""
 
     def whole(self) -> Node:
         """Parse the whole text."""
         node = self._parse_joined("or", 0)
         if self._here.kind != END:
-            raise self._error_here("and, or or the end", "Join comparisons by and or or.")
+            advice = NO_FUNCTION if self._here.text == "(" else "Join comparisons by and or or."
+            raise self._error_here("and, or or the end", advice)
+        self._params.check_used()
         return node
-
-    @property
-    def _here(self) -> Token:
-        return self._tokens[self._place]
-
-    def _take(self, *words: str) -> bool:
-        """Consume these words if they come next, in this order."""
-        coming = self._tokens[self._place : self._place + len(words)]
-        if tuple(token.word or (token.text * (token.kind == SIGN)) for token in coming) != words:
-            return False
-        self._place += len(words)
-        return True
-
-    def _error_here(self, expected: str, advice: str) -> InvalidParameter:
-        here = self._here
-        return make_error(self._condition, here.start, here.shown, expected, advice)
 
     def _parse_joined(self, word: str, depth: int) -> Node:
         """Parse an or-expression of and-expressions."""
@@ -199,21 +142,35 @@ class _Parser:
         return join_nodes(word, terms)
 
     def _term(self, depth: int) -> Node:
-        if depth > _DEEPEST:
-            raise self._error_here(
-                f"nothing deeper than {_DEEPEST} brackets and nots", "Write it with fewer of them."
-            )
+        self._check_depth(depth)
         if self._take("not"):
             return Not(self._term(depth + 1))
-        if self._take("("):
+        if not self._brackets_value() and self._take("("):
             node = self._parse_joined("or", depth + 1)
             if not self._take(")"):
                 raise self._error_here("and, or or )", "Close the bracket.")
             return node
-        return self._comparison()
+        return self._comparison(depth)
 
-    def _comparison(self) -> Node:
-        column = self._column()
+    def _brackets_value(self) -> bool:
+        """Return whether the bracket that opens here is around an operand: a sign comes after it.
+
+        After a bracket around a condition comes and, or, a bracket or the end.
+        """
+        opened = 0
+        for place in range(self._place, len(self._tokens)):
+            token = self._tokens[place]
+            opened += (token.kind == SIGN) * ((token.text == "(") - (token.text == ")"))
+            if opened <= 0:
+                after = self._tokens[min(place + 1, len(self._tokens) - 1)]
+                sign = after.kind == SIGN and (after.text in BINDING or after.text[0] in "<>=!")
+                return sign or after.word in ("between", "in", "is", "like", "not")
+        return False
+
+    # ------------------------------------------------------------------------- comparisons
+
+    def _comparison(self, depth: int) -> Comparison:
+        column = self._left(depth)
         for operator in OPPOSITES:
             if operator not in SIGNS and self._take(*operator.split()):
                 return Comparison(column, operator, self._values(operator))
@@ -221,24 +178,23 @@ class _Parser:
         if self._here.kind != SIGN or operator not in SIGNS:
             raise self._error_here(_COMPARISONS, self._advice_after_column())
         self._place += 1
-        return Comparison(column, operator, (self._value(ordered=operator not in ("=", "!=")),))
+        return Comparison(column, operator, (self._right(operator, depth),))
 
-    def _advice_after_column(self) -> str:
-        here = self._here
-        if here.kind == SIGN and here.text == "(":
-            return "Functions and queries are not part of a condition."
-        if here.kind == END or here.word in ("and", "or") or here.text == ")":
-            return "A column alone is no condition: of a boolean one write column = true."
-        if here.word in ("is", "not"):
-            return "Write is null, is not null, not in or not between."
-        return "Compare the column with a value by one of these."
-
-    def _column(self) -> str:
-        here = self._here
-        if here.kind == QUOTED or (here.kind == NAME and here.word not in RESERVED - {"date"}):
-            self._place += 1
-            return here.text
-        if here.kind in (NUMBER, TEXT) or here.word in ("true", "false", "null"):
+    def _left(self, depth: int) -> str | Value:
+        """Parse the operand on the left, which has a column; of a column alone, return the name."""
+        start, here = self._place, self._here
+        after = self._tokens[min(start + 1, len(self._tokens) - 1)]
+        computes = after.kind == SIGN and after.text in BINDING
+        if (
+            self._is_column()
+            or (here.kind == SIGN and here.text == "(")
+            or (here.kind in (NUMBER, PARAMETER) and computes)
+        ):
+            operand = self._operand(depth)
+            if not isinstance(operand, Literal):
+                return operand.name if isinstance(operand, Column) else operand
+            self._place = start
+        if here.kind in (NUMBER, TEXT, PARAMETER) or here.word in ("true", "false", "null"):
             advice = "The column stands on the left: write age >= 18, not 18 <= age."
         elif here.kind == NAME:
             advice = "Write a column that is called like a keyword in double quotes."
@@ -246,15 +202,40 @@ class _Parser:
             advice = "Begin a comparison with the column's name."
         raise self._error_here("a column, not or (", advice)
 
+    def _advice_after_column(self) -> str:
+        here = self._here
+        if here.kind == SIGN and here.text == "(":
+            return NO_FUNCTION
+        if here.kind == END or here.word in ("and", "or") or here.text == ")":
+            return "A column alone is no condition: of a boolean one write column = true."
+        if here.word in ("is", "not"):
+            return "Write is null, is not null, not in, not like or not between."
+        return "Compare the column with a value by one of these."
+
+    def _right(self, operator: str, depth: int) -> Literal | Value:
+        """Parse the operand after a sign."""
+        start = self._place
+        operand = self._operand(depth)
+        if isinstance(operand, Literal) and operator not in ("=", "!="):
+            self._check_ordered(start, operand)
+        return operand
+
     def _values(self, operator: str) -> tuple[Literal, ...]:
         """Parse the values after an operator of words."""
         if operator.endswith("null"):
             return ()
+        if operator.endswith("like"):
+            return (self._pattern(),)
         if operator.endswith("between"):
             low = self._value(ordered=True)
             if not self._take("and"):
                 raise self._error_here("and", "Write it as in age between 18 and 65.")
             return low, self._value(ordered=True, like=low)
+        if self._here.kind == PARAMETER:
+            return self._check_list(self._place, self._parameter(several=True))
+        return self._list()
+
+    def _list(self) -> tuple[Literal, ...]:
         if not self._take("("):
             raise self._error_here("( and a list of values", "Write it as in region in ('a', 'b').")
         values = [self._value(ordered=False)]
@@ -268,17 +249,36 @@ class _Parser:
             raise self._error_here(", or )", "Separate values by commas and close the list.")
         return tuple(values)
 
+    def _check_list(self, start: int, values: list[Literal]) -> tuple[Literal, ...]:
+        """Return the values of a parameter that is a list; reject what no list could be."""
+        kinds = {value.kind for value in values}
+        if len(kinds) == 1 and len(values) <= _LONGEST_LIST:
+            return tuple(values)
+        self._place = start
+        raise self._error_here(
+            f"a list of 1 to {_LONGEST_LIST} values of one kind", "Give another list."
+        )
+
+    def _pattern(self) -> Literal:
+        """Parse the pattern of like."""
+        start = self._place
+        value = self._literal()
+        problem = "another value" if value.kind != "text" else check_pattern(str(value.value))
+        if problem is None:
+            return value
+        self._place = start
+        raise self._error_here(
+            "a pattern in single quotes",
+            f"It has {problem}. % stands for any characters, _ for one; write \\%, \\_ and \\\\ "
+            "for the characters themselves.",
+        )
+
     def _value(self, *, ordered: bool, like: Literal | None = None) -> Literal:
         """Parse a value, of a kind that has an order or of the same kind as ``like``."""
         start = self._place
         value = self._literal()
-        if ordered and value.kind in ("text", "boolean"):
-            self._place = start
-            raise self._error_here(
-                "a number or a date",
-                "Strings and booleans have no order here: engines sort strings differently. "
-                "Compare them by =, !=, in or not in.",
-            )
+        if ordered:
+            self._check_ordered(start, value)
         if like is not None and value.kind != like.kind:
             self._place = start
             raise self._error_here(
@@ -286,66 +286,12 @@ class _Parser:
             )
         return value
 
-    def _literal(self) -> Literal:
-        here = self._here
-        if here.kind == NUMBER:
-            self._place += 1
-            return Literal("number", here.number)
-        if here.kind == TEXT:
-            self._place += 1
-            return Literal("text", here.text)
-        if here.word in ("true", "false"):
-            self._place += 1
-            return Literal("boolean", here.word == "true")
-        if self._take("date"):
-            return Literal("date", self._day())
-        if here.kind == SIGN and here.text == "=":
-            advice = "Write one =."
-        elif here.word == "null":
-            advice = "Nothing equals NULL: write is null or is not null."
-        elif here.kind in (NAME, QUOTED):
-            advice = "Compare columns with values only, and write text in single quotes."
-        else:
-            advice = ""
-        raise self._error_here(_VALUES, advice)
-
-    def _day(self) -> date:
-        here = self._here
-        if here.kind == TEXT and _DAY.fullmatch(here.text):
-            with suppress(ValueError):  # the 30th of February
-                day = date.fromisoformat(here.text)
-                self._place += 1
-                return day
-        raise self._error_here("a day as 'YYYY-MM-DD'", "Write it as in date '2024-02-29'.")
-
-
-def join_nodes(word: str, terms: list[Node]) -> Node:
-    """Join nodes, without redundant brackets."""
-    flat = list[Node]()
-    for term in terms:
-        flat.extend(term.terms if isinstance(term, Joined) and term.word == word else (term,))
-    return flat[0] if len(flat) == 1 else Joined(word, tuple(flat))
-
-
-def comparisons(node: Node) -> list[Comparison]:
-    """Return the comparisons of a node, from left to right."""
-    match node:
-        case Joined(_, terms):
-            return [comparison for term in terms for comparison in comparisons(term)]
-        case Not(term):
-            return comparisons(term)
-        case _:
-            return [node]
-
-
-def _name(column: str) -> str:
-    if _BARE.fullmatch(column) and column.lower() not in RESERVED:
-        return column
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _number(number: Decimal) -> str:
-    """Write a decimal in full near 1, with an exponent far from it."""
-    if -7 <= number.adjusted() < 20:
-        return f"{number:f}"
-    return f"{number:e}".replace("e+", "e")
+    def _check_ordered(self, start: int, value: Literal) -> None:
+        if value.kind in ("text", "boolean"):
+            typed = self._tokens[start].kind == PARAMETER and value.kind == "text"
+            name = self._tokens[start].text
+            self._place = start
+            raise self._error_here(
+                "a number or a date",
+                Words(_NO_ORDER, f"Write --param {name}:=18 for a number." if typed else _NO_ORDER),
+            )

@@ -18,12 +18,22 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.tables.where.condition import OPPOSITES, Joined, Literal, Node, Not, comparisons
+from leastnoise.tables.where.comparable import check_pair, compare_pair
+from leastnoise.tables.where.nodes import (
+    OPPOSITES,
+    Comparison,
+    Joined,
+    Literal,
+    Node,
+    Not,
+    Value,
+    comparisons,
+)
+from leastnoise.tables.where.patterns import matches
+from leastnoise.tables.where.values import Columns, write_time
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
-
-    from leastnoise.tables.sources import Source
 
 # For each kind of column, the kind of its literals, and their description in errors.
 _VALUES = {
@@ -31,37 +41,53 @@ _VALUES = {
     "text": ("text", "strings, as in 'north'"),
     "boolean": ("boolean", "true and false"),
     "date": ("date", "dates, as in date '2024-02-29'"),
+    "timestamp": ("date", "dates, as in date '2024-02-29', which is its midnight"),
 }
 _EXACT = Context(prec=9_999, Emin=-99_999, Emax=99_999, traps=[Inexact])
 _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def check(root: Node, source: "Source") -> None:
+def check(root: Node, source: Columns) -> None:
     """Reject columns that do not exist or cannot be compared with the given values."""
     for comparison in comparisons(root):
         kind = source.kind(comparison.column)
         if kind not in _VALUES:
             raise InvalidParameter(
                 "A condition must be about columns of numbers, strings, booleans or dates",
-                got=f"the column {quote(comparison.column)} of another type",
+                got=f"the column {_quote(comparison.column)} of another type",
                 fix="Use another column, or convert it: times to dates, pandas objects to strings.",
             )
-        comparable, called = _VALUES[kind]
-        for value in comparison.values:
-            # A column of strings is parsed as the kind that it is compared with.
-            if not source.is_text(comparison.column) and value.kind != comparable:
-                shown = str(value)
-                raise InvalidParameter(
-                    f"A condition must compare {quote(comparison.column)}, a column of kind "
-                    f"{kind}, with {called}",
-                    got=f"the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}",
-                    fix="Give a value of the column's kind.",
-                )
+        _check_values(comparison, kind, source)
 
 
-def truth(root: Node, source: "Source", table: "ir.Table") -> "ir.BooleanValue":
+def _check_values(comparison: Comparison, kind: str, source: Columns) -> None:
+    comparable, called = _VALUES[kind]
+    column, operator = comparison.column, comparison.operator
+    for value in comparison.values:
+        if not isinstance(value, Literal):
+            check_pair(column, operator, value, source)
+        # A column of strings is parsed as the kind that it is compared with.
+        elif not source.is_text(column) and value.kind != comparable:
+            shown = str(value)
+            raise InvalidParameter(
+                f"A condition must compare {_quote(column)}, {_describe(column)} of kind "
+                f"{kind}, with {called}",
+                got=f"the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}",
+                fix="Give a value of the column's kind.",
+            )
+
+
+def _quote(column: str | Value) -> str:
+    return quote(column if isinstance(column, str) else str(column))
+
+
+def _describe(column: str | Value) -> str:
+    return "a column" if isinstance(column, str) else "an expression"
+
+
+def truth(root: Node, source: Columns, table: "ir.Table") -> "ir.BooleanValue":
     """Return the expression of a condition that :func:`check` accepts."""
-    return _build_condition(root, _Columns(source, table), negated=False)
+    return _build_condition(root, _Comparisons(source, table), negated=False)
 
 
 def float_below(number: Fraction, bits: int, lowest: int) -> Fraction | None:
@@ -84,14 +110,19 @@ def float_below(number: Fraction, bits: int, lowest: int) -> Fraction | None:
     return (number // unit) * unit
 
 
-class _Columns:
-    """The columns of a table, and comparisons of them."""
+class _Comparisons:
+    """Comparisons of the columns of a table."""
 
-    def __init__(self, source: "Source", table: "ir.Table") -> None:
+    def __init__(self, source: Columns, table: "ir.Table") -> None:
         self._source, self._engine, self._table = source, source.engine, table
 
-    def compare(self, name: str, operator: str, values: tuple[Literal, ...]) -> Any:
-        """Return whether a column satisfies the operator with the values."""
+    def compare(self, comparison: Comparison, operator: str) -> Any:
+        """Return whether a column satisfies an operator with the values of a comparison."""
+        name = comparison.column
+        for other in comparison.values:
+            if not isinstance(other, Literal):
+                return compare_pair(name, operator, other, self._source, self._table)
+        values = tuple(value for value in comparison.values if isinstance(value, Literal))
         match operator:
             case "is null":
                 column = self._value(name)
@@ -99,6 +130,9 @@ class _Columns:
                 return column.isnull() if no_number is None else column.isnull() | no_number
             case "is not null":
                 return self._all(self._value(name))
+            case "like" | "not like":
+                found = matches(self._value(name), str(values[0].value), self._engine)
+                return ~found if operator == "not like" else found
             case "in" | "not in":
                 return self._among(name, values, negated=operator == "not in")
             case "between":
@@ -110,12 +144,12 @@ class _Columns:
             case _:
                 return self._compare_value(name, operator, values[0])
 
-    def _compare_value(self, name: str, operator: str, value: Literal) -> Any:
+    def _compare_value(self, name: str | Value, operator: str, value: Literal) -> Any:
         """Return whether a column satisfies the operator with the value."""
         column = self._read(name, value)
         number = self._number(value, column.type())
         if number is None:
-            return _OPERATIONS[operator](column, self._plain(value))
+            return _OPERATIONS[operator](column, self._plain(value, column.type()))
         operator, bound = self._round_bound(column.type(), operator, number)
         if bound is None:  # the same for every number, NULL for NULL
             return self._all(column) if operator == "true" else _never()
@@ -125,12 +159,12 @@ class _Columns:
         # On all three engines NaN is greater than every number and equal to itself.
         return self._but_nan(column, comparison) if operator in (">", ">=", "!=") else comparison
 
-    def _among(self, name: str, values: tuple[Literal, ...], *, negated: bool) -> Any:
+    def _among(self, name: str | Value, values: tuple[Literal, ...], *, negated: bool) -> Any:
         """Return whether a column is one of some values, or none of them."""
         column = self._read(name, values[0])
         numbers = [self._number(value, column.type()) for value in values]
         if numbers[0] is None:
-            listed = [self._plain(value) for value in dict.fromkeys(values)]
+            listed = [self._plain(value, column.type()) for value in dict.fromkeys(values)]
             return column.notin(listed) if negated else column.isin(listed)
         bounds = [
             bound
@@ -157,10 +191,10 @@ class _Columns:
             parts.append(column.notin(listed) if negated else column.isin(listed))
         return self._but_nan(column, reduce(and_, parts)) if negated else reduce(or_, parts)
 
-    def _value(self, name: str) -> Any:
+    def _value(self, name: str | Value) -> Any:
         return self._source.value(name, self._table)
 
-    def _read(self, name: str, value: Literal) -> Any:
+    def _read(self, name: str | Value, value: Literal) -> Any:
         """Return a column; strings are parsed as the kind of ``value``, else NULL."""
         column = self._value(name)
         if not self._source.is_text(name) or value.kind == "text":
@@ -184,12 +218,16 @@ class _Columns:
         except OverflowError:
             return number
 
-    def _plain(self, value: Literal) -> Any:
-        """Return a text, boolean or date as an expression."""
+    def _plain(self, value: Literal, kind: Any) -> Any:
+        """Return a text, boolean or date as an expression; beside times, the midnight of a date."""
         import ibis
 
-        kind = "date" if isinstance(value.value, date) else None
-        return ibis.literal(value.value, type=kind)
+        day = value.value
+        if not isinstance(day, date):
+            return ibis.literal(day)
+        if kind.is_timestamp():
+            return write_time(f"{day.isoformat()} 00:00:00", self._engine)
+        return ibis.literal(day, type="date")
 
     def _as_type(self, kind: Any, number: Fraction) -> Any:
         """Return a number that a type has, as a value of that type."""
@@ -270,7 +308,7 @@ class _Columns:
         return None
 
 
-def _build_condition(node: Node, columns: _Columns, *, negated: bool) -> Any:
+def _build_condition(node: Node, columns: _Comparisons, *, negated: bool) -> Any:
     """Return the condition that a node is true, or false if negated."""
     match node:
         case Not(term):
@@ -280,7 +318,7 @@ def _build_condition(node: Node, columns: _Columns, *, negated: bool) -> Any:
             return _join_balanced(and_ if (word == "and") is not negated else or_, parts)
         case _:
             operator = OPPOSITES[node.operator] if negated else node.operator
-            return columns.compare(node.column, operator, node.values)
+            return columns.compare(node, operator)
 
 
 def _join_balanced(join: Any, parts: list[Any]) -> Any:

@@ -1,7 +1,8 @@
 """The tokens of a condition.
 
-Everything else (comments, semicolons, arithmetic, typographic quotes, letters that look like
-others) is rejected, with its place, before a query is built.
+Everything else (comments, semicolons, typographic quotes, letters that look like others) is
+rejected, with its place, before a query is built. A sign before digits belongs to the number,
+except after an operand: ``a -3`` is a difference.
 """
 
 import re
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, parameter
+from leastnoise.errors import InvalidParameter, Text, parameter
 
 EXAMPLE = "age >= 18 and region in ('north', 'south')"
 # Much longer than people write, and short enough for parsers and engines.
@@ -23,13 +24,17 @@ _SPACES = re.compile(r"[ \t\r\n]*")
 _CONTINUED = re.compile(r"[A-Za-z0-9_.]")
 _EXACT = Context(prec=LONGEST, Emin=-999_999, Emax=999_999)
 NAME, QUOTED, NUMBER, TEXT, SIGN, END = "name", "quoted", "number", "text", "sign", "end"
+PARAMETER = "parameter"
 _WORDS = (
     (NAME, re.compile(r"[A-Za-z_][A-Za-z0-9_]*")),
+    (PARAMETER, re.compile(r":([A-Za-z_][A-Za-z0-9_]*)")),
     (NUMBER, re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")),
     (QUOTED, re.compile(r'"((?:[^"]|"")*)"')),
     (TEXT, re.compile(r"'((?:[^']|'')*)'")),
-    (SIGN, re.compile(r"<=|>=|<>|!=|[=<>(),]")),
+    (SIGN, re.compile(r"<=|>=|<>|!=|[=<>(),+*]|-(?!-)|/(?!\*)")),
 )
+# Names after which a value begins, so that a sign belongs to it.
+_BEFORE_VALUES = frozenset(("and", "between", "in", "like", "not", "or"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +42,9 @@ class Token:
     """A token of a condition.
 
     Attributes:
-        kind: NAME, QUOTED, NUMBER, TEXT, SIGN or END.
-        text: The token as written; for QUOTED and TEXT, the unescaped content of the quotes.
+        kind: NAME, QUOTED, NUMBER, TEXT, PARAMETER, SIGN or END.
+        text: The token as written; for QUOTED and TEXT, the unescaped content of the quotes; for
+            PARAMETER, its name.
         start: The index of its first character.
         shown: The token as an error message quotes it.
     """
@@ -63,14 +69,15 @@ def tokens(condition: str) -> tuple[Token, ...]:
     """Split a condition into tokens, the last of which is END; reject everything else."""
     words, place = list[Token](), _after_spaces(condition, 0)
     while place < len(condition):
-        token, place = _next(condition, place)
+        operator = condition[place] in "+-" and bool(words) and _ends_operand(words[-1])
+        token, place = _next(condition, place, operator=operator)
         words.append(token)
         place = _after_spaces(condition, place)
     return (*words, Token(END, "", len(condition), "the end"))
 
 
 def make_error(
-    condition: str, start: int, got: str, expected: str, advice: str
+    condition: str, start: int, got: str, expected: str, advice: Text
 ) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
@@ -85,13 +92,20 @@ def _after_spaces(condition: str, place: int) -> int:
     return spaces.end() if spaces else place
 
 
-def _next(condition: str, start: int) -> tuple[Token, int]:
+def _ends_operand(token: Token) -> bool:
+    """Return whether an operand can end with a token, so that + or - after it is an operator."""
+    if token.kind == SIGN:
+        return token.text == ")"
+    return token.word not in _BEFORE_VALUES
+
+
+def _next(condition: str, start: int, *, operator: bool) -> tuple[Token, int]:
     """Return the token that begins at a place, and where it ends."""
     for kind, pattern in _WORDS:
         match = pattern.match(condition, start)
-        if match is None:
+        if match is None or (operator and kind == NUMBER):
             continue
-        text = match.group()
+        text = match.group(1) if kind == PARAMETER else match.group()
         if kind in (QUOTED, TEXT):
             text = _unquote(condition, match, kind)
         elif kind == NUMBER:
@@ -140,6 +154,29 @@ def _is_too_long(text: str) -> bool:
     )
 
 
+def check_text(text: str, what: str) -> None:
+    """Reject a string that no condition can contain; the error does not quote it."""
+    odd = [character for character in text if unicodedata.category(character) in ("Cc", "Cs")]
+    if odd:
+        raise InvalidParameter(
+            f"{what} must be a string of characters that print",
+            got=f"one with the control character U+{ord(odd[0]):04X}",
+            fix="Remove it.",
+        )
+
+
+def read_number(text: str, what: str) -> Decimal:
+    """Return a number that Python wrote, if a condition can contain it."""
+    if _is_too_long(text):
+        raise InvalidParameter(
+            f"{what} must have at most {_MOST_DIGITS} digits and an exponent of at most "
+            f"{_LARGEST_EXPONENT}",
+            got="a number that is too long",
+            fix="Give a shorter number.",
+        )
+    return _normalize(text)
+
+
 def _normalize(text: str) -> Decimal:
     number = Decimal(text)
     return _EXACT.normalize(number) if number else Decimal(0)  # -0 is 0
@@ -162,8 +199,8 @@ def _stray(condition: str, start: int) -> InvalidParameter:
         advice = "Write it in plain characters: = != < <= > >= ( ) , ' \" and spaces."
     else:
         advice = (
-            "A condition compares columns with values; arithmetic, comments and several statements "
-            "are not part of it."
+            "A condition compares columns with values; comments and several statements are not "
+            "part of it."
         )
     return make_error(
         condition, start, shown, "a column, a value, a comparison or a bracket", advice
