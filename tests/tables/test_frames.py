@@ -87,7 +87,7 @@ def test_one_cell_does_not_decide_whether_a_frame_is_read(name: str) -> None:
     assert str(harmless.dtype) == str(other.dtype)
     (kind, _), (same, cells) = read(pd.DataFrame({"c": harmless})), read(pd.DataFrame({"c": other}))
     assert kind == same
-    if kind == "other":
+    if kind == "other" and name != "times":  # those are read for types=
         assert cells == [None, None]
     else:
         assert cells[0] is not None

@@ -32,6 +32,7 @@ class TableRequest:
     table: str | None
     name: str | None
     version: str | None
+    types: tuple[str, ...]
     by: tuple[str, ...]
     groups: tuple[str, ...]
     groups_file: str | None
@@ -60,7 +61,7 @@ class TableRequest:
     def __post_init__(self) -> None:
         """Reject options that exclude each other, before anything is opened."""
         values = [getattr(self, field.name) for field in fields(self)]
-        _check_encoding((*values, *self.own.values(), *self.by, *self.groups))
+        _check_encoding((*values, *self.own.values(), *self.by, *self.groups, *self.types))
         if self.unit is not None and self.row_is_unit:
             raise InvalidParameter(
                 "--unit and --row-is-unit exclude each other",
@@ -120,6 +121,8 @@ class TableRequest:
 
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
         how |= {"name": self.name, "version": self.version}
+        if self.types:
+            how["types"] = _parse_types(self.types)
         return protect(self.source, unit=self.unit, ledger=ledger, table=self.table, **how)
 
     def make_query(self, table: "ProtectedTable") -> "Query":
@@ -140,6 +143,21 @@ class TableRequest:
             shared["max_groups"] = self.max_groups
         query: Query = self.query.load()(**self.query.fixed, **self.own, **shared)
         return query
+
+
+def _parse_types(texts: Sequence[str]) -> dict[str, str]:
+    """Return the type of each converted column; a name may contain equal signs."""
+    types = dict[str, str]()
+    for text in texts:
+        column, equals, type_ = text.rpartition("=")
+        if not equals or column in types:
+            raise InvalidParameter(
+                "--type must be NAME=TYPE, once for each column",
+                got=quote(text),
+                fix="Write for instance --type month=int --type joined=date.",
+            )
+        types[column] = type_
+    return types
 
 
 def _check_encoding(texts: Sequence[object]) -> None:

@@ -98,6 +98,14 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             help="Count only rows that match, such as \"age >= 18 and region = 'north'\".",
         ),
         click.option("--table", metavar="NAME", help="Table of a database."),
+        click.option(
+            "--type",
+            "types",
+            multiple=True,
+            metavar="COLUMN=TYPE",
+            help="Convert a column to int, float, bool, text, date or timestamp; a value that does "
+            "not convert is NULL. Repeatable.",
+        ),
     ),
     "Ledger": (
         click.option(

@@ -22,7 +22,7 @@ from leastnoise.tables.queries.planned_query import Unit, check_groupable
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release
-from leastnoise.tables.sources import Source, open_source
+from leastnoise.tables.sources import Source, Types, open_source
 from leastnoise.tables.target_error import TargetError, aim, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
 
@@ -37,6 +37,7 @@ def protect(
     table: str | None = None,
     name: str | None = None,
     version: str | None = None,
+    types: Types | None = None,
     neighbours: str | None = None,
 ) -> "ProtectedTable":
     """Wrap a table so that only differentially private answers can be read from it.
@@ -66,6 +67,9 @@ def protect(
             and name. Answers show only the last part.
         version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
             same place has changed, for answers about the new data. Default: none.
+        types: Columns to convert, such as ``{"month": int, "joined": "date"}``. A type is ``int``,
+            ``float``, ``bool``, ``str``, ``"date"`` or ``"timestamp"``. A value that does not
+            convert is NULL (docs/row-rules.md states the accepted syntax). Default: none.
         neighbours: The old name of ``neighbors``; deprecated.
 
     Raises:
@@ -82,7 +86,7 @@ def protect(
     for what, text in (("name", name), ("version", version)):
         if text is not None:
             check_name(text, what)
-    opened = open_source(source, table, name=name, version=version)
+    opened = open_source(source, table, name=name, version=version, types=types)
     try:
         if unit is not None:
             check_groupable(unit, opened.kind(unit), "the column of units")

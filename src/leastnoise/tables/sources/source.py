@@ -12,19 +12,32 @@ from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.suggestions import find_nearest
 from leastnoise.tables.sources import csv_files
+from leastnoise.tables.sources.calendar import known_times
 from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
+from leastnoise.tables.sources.conversions import (
+    Types,
+    check_conversions,
+    convert,
+    describe_types,
+    parse_types,
+)
 from leastnoise.tables.sources.engine import without_details
 from leastnoise.tables.sources.frames import frame_name, frame_table
 from leastnoise.tables.sources.literals import compile_query
 from leastnoise.tables.sources.local import read
 from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
-from leastnoise.tables.sources.rowwise import FILTERED, check_rowwise, find_non_numbers
+from leastnoise.tables.sources.rowwise import (
+    FILTERED,
+    check_rowwise,
+    find_non_numbers,
+    find_zoned,
+)
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -40,16 +53,18 @@ class Source:
     """A table with its public properties.
 
     Attributes:
-        table: The table, as an Ibis expression.
+        table: The table, as an Ibis expression. Its timestamps are those that Python has.
         engine: Its engine: "duckdb", "postgres" or "pyspark".
         name: Its name in explanations: the caller's, or else the path as given, the table's name,
             "a pandas frame". 0.5.0 stored it in ledgers: it must never change.
         text: Whether every column holds strings, as in a CSV file.
-        kinds: The kind of each column: "integer", "real", "decimal", "text", "boolean", "date" or
-            "other".
+        kinds: The kind of each column: "integer", "real", "decimal", "text", "boolean", "date",
+            "timestamp" (without a time zone) or "other".
         place: Where it is, or the name that the caller gave it; None for data in memory.
         version: The version of the data that the caller passed; None if there is none.
         owned: Whether this package opened the connection, and must close it.
+        opened: The table before its columns were converted; None if it is ``table`` itself.
+        types: The kind of each column that the caller has converted.
         process: The id of the process that opened it.
     """
 
@@ -61,6 +76,8 @@ class Source:
     place: Place | None = None
     version: str | None = None
     owned: bool = False
+    opened: "ir.Table | None" = None
+    types: Mapping[str, str] = field(default_factory=dict)
     process: int = field(default_factory=os.getpid, compare=False)
 
     def __repr__(self) -> str:
@@ -95,9 +112,9 @@ class Source:
                 fix="Call protect() again in the new process.",
             )
 
-    def is_text(self, column: str) -> bool:  # noqa: ARG002 -- all columns of a source are alike
+    def is_text(self, column: str) -> bool:
         """Return whether a column holds strings that are parsed as the kind that a query needs."""
-        return self.text
+        return self.text and column not in self.types
 
     def value(self, column: str, table: "ir.Table | None" = None) -> "ir.Value":
         """Return a column as an Ibis value, of this table or of some of its rows."""
@@ -132,7 +149,7 @@ class Source:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about how rows are read."""
-        return (csv_files.NOTE,) if self.text else ()
+        return (*([csv_files.NOTE] if self.text else []), *describe_types(self.types))
 
     @property
     def words(self) -> dict[str, str | None]:
@@ -147,8 +164,17 @@ class Source:
     @cached_property
     def _identity(self) -> str:
         place = ("memory", self.name) if self.place is None else self.place.parts
-        columns = [*self.kinds.items()]
-        return _digest([place, self.version, columns, self.text, derivation(self.table.op())])
+        known = [place, self.version, [*self._stored_kinds.items()], self.text]
+        derived = derivation((self.table if self.opened is None else self.opened).op())
+        return _digest([*known, derived, *([[*self.types.items()]] if self.types else [])])
+
+    @property
+    def _stored_kinds(self) -> dict[str, str]:
+        """The kinds as ledgers have them, in which timestamps were "other" before version 0.6.0."""
+        return {
+            name: "other" if kind == "timestamp" and name not in self.types else kind
+            for name, kind in self.kinds.items()
+        }
 
     @cached_property
     def former_words(self) -> dict[str, str | None] | None:
@@ -158,7 +184,10 @@ class Source:
         """
         if self.place is None or self.place.parts[0] == "name" or self.version is not None:
             return None
-        known = [self.engine, self.name, dict(self.kinds), self.sql(self.table)]
+        if self.types:
+            return None
+        table = self.table if self.opened is None else self.opened
+        known = [self.engine, self.name, self._stored_kinds, self.sql(table)]
         if self.engine == "postgres":
             server = self.table.get_backend().con.info
             known.append([server.host, server.port, server.dbname])
@@ -191,6 +220,7 @@ def open_source(
     *,
     name: str | None = None,
     version: str | None = None,
+    types: Types | None = None,
 ) -> Source:
     """Open a source without reading a row.
 
@@ -202,6 +232,7 @@ def open_source(
         table: With a connection string, the name of the table, with its schema if need be.
         name: What the data is called; it replaces the place of the source.
         version: The version of the data.
+        types: The type of each column to convert, such as ``{"month": int, "joined": "date"}``.
 
     In a CSV file every line is one record, and the first line names the columns. Fields are
     separated by commas and may be in double quotes, lines end with a line feed, a carriage return
@@ -215,10 +246,34 @@ def open_source(
         InvalidParameter: If there is no such file or table, or it cannot be read.
         Unsupported: If this version cannot read such a source, or a library is missing.
     """
+    kinds = parse_types({} if types is None else types)
     opened = _open(source, table)
     if name is not None:
         opened = replace(opened, name=name, place=named(name))
-    return replace(opened, version=version)
+    try:
+        return _convert(replace(opened, version=version), kinds)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _convert(source: Source, types: Mapping[str, str]) -> Source:
+    """Return a source with converted columns, and with the timestamps that Python has."""
+    zoned = find_zoned(source.table, source.engine)
+    check_conversions(source.kinds, zoned, types)
+    columns = dict[str, Any]()
+    for name, kind in source.kinds.items():
+        value, of = source.table[name], "zoned" if name in zoned else kind
+        to = types.get(name, of)
+        if of == "timestamp":
+            value = known_times(value, source.engine)
+        if of == "timestamp" or of != to:
+            columns[name] = convert(value, of, to, source.engine)
+    if not columns:
+        return replace(source, types=types)
+    kinds = MappingProxyType({**source.kinds, **types})
+    table = source.table.mutate(**columns)
+    return replace(source, table=table, opened=source.table, kinds=kinds, types=types)
 
 
 def _open(source: object, table: str | None) -> Source:
@@ -264,6 +319,7 @@ def _source(
 ) -> Source:
     kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
     kinds |= dict.fromkeys(find_non_numbers(table, engine), "other")
+    kinds |= dict.fromkeys(find_zoned(table, engine), "other")
     return Source(table, engine, name, text, MappingProxyType(kinds), place, owned=owned)
 
 
@@ -280,5 +336,6 @@ def _kind(type_: "dt.DataType") -> str:
         "text": type_.is_string(),
         "boolean": type_.is_boolean(),
         "date": type_.is_date(),
+        "timestamp": type_.is_timestamp() and type_.timezone is None,
     }
     return next((kind for kind, fits in kinds.items() if fits), "other")
