@@ -33,6 +33,8 @@ class TableRequest:
     name: str | None
     version: str | None
     types: tuple[str, ...]
+    delimiter: str | None
+    encoding: str | None
     by: tuple[str, ...]
     groups: tuple[str, ...]
     groups_file: str | None
@@ -121,6 +123,7 @@ class TableRequest:
 
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
         how |= {"name": self.name, "version": self.version}
+        how |= {"delimiter": self.delimiter, "encoding": self.encoding}
         if self.types:
             how["types"] = _parse_types(self.types)
         return protect(self.source, unit=self.unit, ledger=ledger, table=self.table, **how)

@@ -38,6 +38,8 @@ def protect(
     name: str | None = None,
     version: str | None = None,
     types: Types | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     neighbours: str | None = None,
 ) -> "ProtectedTable":
     """Wrap a table so that only differentially private answers can be read from it.
@@ -49,8 +51,10 @@ def protect(
     otherwise write lines that count as other units.
 
     Args:
-        source: A path or glob of CSV or Parquet files; a pandas or polars frame or an Arrow table;
-            an Ibis table on DuckDB, PostgreSQL or Spark; or ``"postgresql://…"`` with ``table``.
+        source: A path, glob or list of CSV, JSON lines or Parquet files, or a folder of Parquet
+            files; a pandas or polars frame or an Arrow table; a Spark DataFrame; an Ibis table on
+            DuckDB, PostgreSQL or Spark; or, with ``table``, ``"postgresql://…"``, ``"a.duckdb"`` or
+            a DuckDB connection.
         unit: The column that names the privacy unit, for instance a person. None declares that
             every row is a unit: then each person must have exactly one row.
         ledger: Where releases are charged and stored; ``UNRECORDED`` to go without.
@@ -60,7 +64,7 @@ def protect(
             says so. Required with a column of units; omit it without one.
         neighbors: Which tables are neighboring: ``"add_remove"`` if one unit is added or removed,
             ``"replace"`` if one unit is replaced.
-        table: The name of the table, with a connection string.
+        table: The name of the table, with a database.
         name: What the data is called. Answers print it. A ledger returns a stored answer only for
             the same name and version. Data in memory must have a name if there is a ledger.
             Default: for a file its absolute path; for a database table its server, database, schema
@@ -70,6 +74,9 @@ def protect(
         types: Columns to convert, such as ``{"month": int, "joined": "date"}``. A type is ``int``,
             ``float``, ``bool``, ``str``, ``"date"`` or ``"timestamp"``. A value that does not
             convert is NULL (docs/row-rules.md states the accepted syntax). Default: none.
+        delimiter: The delimiter of CSV files: a comma (the default; for .tsv a tab), ``";"``,
+            ``"|"`` or a tab. It is never guessed.
+        encoding: The encoding of CSV files, such as ``"cp1252"``. Default: UTF-8.
         neighbours: The old name of ``neighbors``; deprecated.
 
     Raises:
@@ -86,7 +93,15 @@ def protect(
     for what, text in (("name", name), ("version", version)):
         if text is not None:
             check_name(text, what)
-    opened = open_source(source, table, name=name, version=version, types=types)
+    opened = open_source(
+        source,
+        table,
+        name=name,
+        version=version,
+        types=types,
+        delimiter=delimiter,
+        encoding=encoding,
+    )
     try:
         if unit is not None:
             check_groupable(unit, opened.kind(unit), "the column of units")

@@ -2,8 +2,9 @@
 
 from leastnoise.tables.sources.conversions import Types
 from leastnoise.tables.sources.engine import fetch, without_details
-from leastnoise.tables.sources.local import census
-from leastnoise.tables.sources.source import Source, open_source
+from leastnoise.tables.sources.opening import open_source
+from leastnoise.tables.sources.sample import census
+from leastnoise.tables.sources.source import Source
 
 __all__ = [
     "Source",

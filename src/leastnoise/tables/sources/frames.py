@@ -26,6 +26,7 @@ _NAME = "records"  # of the table, in a query
 _FRAMES = {
     ("pandas", "DataFrame"): "a pandas frame",
     ("polars", "DataFrame"): "a polars frame",
+    ("polars", "LazyFrame"): "a polars LazyFrame",
     ("pyarrow", "Table"): "an Arrow table",
 }
 _DAY = 86_400_000  # milliseconds
@@ -45,7 +46,14 @@ def frame_name(source: object) -> str | None:
 
 
 def frame_table(frame: Any, name: str) -> "ir.Table":
-    """Return a frame as a table of a DuckDB of our own."""
+    """Return a frame as a table of a DuckDB of our own; a LazyFrame is collected first."""
+    if name == "a polars LazyFrame":
+        frame, name = without_details(frame.collect), "a polars frame"
+        if frame is None:
+            raise Unsupported(
+                "The polars LazyFrame cannot be collected",
+                fix="Collect it yourself, and pass the frame.",
+            )
     names = list(frame.column_names if name == "an Arrow table" else frame.columns)
     _check_names(names)
     backend = in_memory()

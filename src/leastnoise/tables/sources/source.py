@@ -1,46 +1,28 @@
 """The source of a table: a file, a frame in memory, or a table of a database.
 
-Opening reads names and types only, so a dry run reads no row.
+Opening (opening.py) reads names and types only, so a dry run reads no row.
 """
 
 import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from os import PathLike, fspath
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter
 from leastnoise.suggestions import find_nearest
 from leastnoise.tables.sources import csv_files
-from leastnoise.tables.sources.calendar import known_times
-from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
-from leastnoise.tables.sources.conversions import (
-    Types,
-    check_conversions,
-    convert,
-    describe_types,
-    parse_types,
-)
+from leastnoise.tables.sources.conversions import describe_types
 from leastnoise.tables.sources.engine import without_details
-from leastnoise.tables.sources.frames import frame_name, frame_table
 from leastnoise.tables.sources.literals import compile_query
-from leastnoise.tables.sources.local import read
-from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
-from leastnoise.tables.sources.rowwise import (
-    FILTERED,
-    check_rowwise,
-    find_non_numbers,
-    find_zoned,
-)
+from leastnoise.tables.sources.place import Place, derivation
+from leastnoise.tables.sources.rowwise import FILTERED
 
 if TYPE_CHECKING:
-    import ibis.expr.datatypes as dt
     import ibis.expr.operations as ops
     import ibis.expr.types as ir
 
@@ -65,6 +47,8 @@ class Source:
         owned: Whether this package opened the connection, and must close it.
         opened: The table before its columns were converted; None if it is ``table`` itself.
         types: The kind of each column that the caller has converted.
+        reading: What the caller has said of how CSV files are written, by the names of arguments.
+        objects: Whether the rows are JSON lines.
         process: The id of the process that opened it.
     """
 
@@ -78,6 +62,8 @@ class Source:
     owned: bool = False
     opened: "ir.Table | None" = None
     types: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, str] = field(default_factory=dict)
+    objects: bool = False
     process: int = field(default_factory=os.getpid, compare=False)
 
     def __repr__(self) -> str:
@@ -144,12 +130,14 @@ class Source:
         import ibis.expr.operations as ops
 
         filtered = bool(self.table.op().find(ops.Filter))
-        return (*([csv_files.OMITTED] if self.text else []), *([FILTERED] if filtered else []))
+        omitted = csv_files.OMITTED_OBJECTS if self.objects else csv_files.OMITTED
+        return (*([omitted] if self.text else []), *([FILTERED] if filtered else []))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about how rows are read."""
-        return (*([csv_files.NOTE] if self.text else []), *describe_types(self.types))
+        lines = self.text and not self.objects
+        return (*([csv_files.NOTE] if lines else []), *describe_types(self.types))
 
     @property
     def words(self) -> dict[str, str | None]:
@@ -166,7 +154,8 @@ class Source:
         place = ("memory", self.name) if self.place is None else self.place.parts
         known = [place, self.version, [*self._stored_kinds.items()], self.text]
         derived = derivation((self.table if self.opened is None else self.opened).op())
-        return _digest([*known, derived, *([[*self.types.items()]] if self.types else [])])
+        stated = [[*words.items()] for words in (self.types, self.reading) if words]
+        return _digest([*known, derived, *stated])
 
     @property
     def _stored_kinds(self) -> dict[str, str]:
@@ -184,7 +173,7 @@ class Source:
         """
         if self.place is None or self.place.parts[0] == "name" or self.version is not None:
             return None
-        if self.types:
+        if self.types or self.reading:
             return None
         table = self.table if self.opened is None else self.opened
         known = [self.engine, self.name, self._stored_kinds, self.sql(table)]
@@ -214,128 +203,5 @@ class Source:
         return str(ibis.to_sql(expression, dialect=self.engine))
 
 
-def open_source(
-    source: object,
-    table: str | None = None,
-    *,
-    name: str | None = None,
-    version: str | None = None,
-    types: Types | None = None,
-) -> Source:
-    """Open a source without reading a row.
-
-    Args:
-        source: The path of a CSV or Parquet file, or a pattern such as "people-*.csv" for several
-            with the same columns; a pandas or polars frame or an Arrow table; an Ibis table on
-            DuckDB, PostgreSQL or Spark, also with some of its rows and columns; or the connection
-            string of a PostgreSQL database.
-        table: With a connection string, the name of the table, with its schema if need be.
-        name: What the data is called; it replaces the place of the source.
-        version: The version of the data.
-        types: The type of each column to convert, such as ``{"month": int, "joined": "date"}``.
-
-    In a CSV file every line is one record, and the first line names the columns. Fields are
-    separated by commas and may be in double quotes, lines end with a line feed, a carriage return
-    or both, and the encoding is UTF-8. Reading never fails, and no line changes how another is
-    read. Omitted are lines with too few fields, with a quoted field that is not closed or goes on
-    after its closing quote, of more than 2,000,000 bytes, or with bytes that are not UTF-8. A
-    quoted field cannot contain a line break: what follows the break is read as another line, and is
-    a record if it has enough fields. Fields without a name are ignored, and an empty field is NULL.
-
-    Raises:
-        InvalidParameter: If there is no such file or table, or it cannot be read.
-        Unsupported: If this version cannot read such a source, or a library is missing.
-    """
-    kinds = parse_types({} if types is None else types)
-    opened = _open(source, table)
-    if name is not None:
-        opened = replace(opened, name=name, place=named(name))
-    try:
-        return _convert(replace(opened, version=version), kinds)
-    except BaseException:
-        opened.close()
-        raise
-
-
-def _convert(source: Source, types: Mapping[str, str]) -> Source:
-    """Return a source with converted columns, and with the timestamps that Python has."""
-    zoned = find_zoned(source.table, source.engine)
-    check_conversions(source.kinds, zoned, types)
-    columns = dict[str, Any]()
-    for name, kind in source.kinds.items():
-        value, of = source.table[name], "zoned" if name in zoned else kind
-        to = types.get(name, of)
-        if of == "timestamp":
-            value = known_times(value, source.engine)
-        if of == "timestamp" or of != to:
-            columns[name] = convert(value, of, to, source.engine)
-    if not columns:
-        return replace(source, types=types)
-    kinds = MappingProxyType({**source.kinds, **types})
-    table = source.table.mutate(**columns)
-    return replace(source, table=table, opened=source.table, kinds=kinds, types=types)
-
-
-def _open(source: object, table: str | None) -> Source:
-    if isinstance(source, str) and source.startswith(ADDRESS):
-        opened, name = connect(source, table)
-        return _source(opened, "postgres", name, _table_place(opened, "postgres"), owned=True)
-    if table is not None:
-        raise InvalidParameter(
-            Words("table=", "--table")
-            + " must come with a connection string, of whose database it names a table",
-            got="it with another source",
-            fix="Omit it.",
-        )
-    if isinstance(source, str | PathLike):
-        path = fspath(source)
-        read_table, text = read(path)
-        place = file_place(str(path))
-        return _source(read_table, "duckdb", str(path), place, text=text, owned=True)
-    frame = frame_name(source)
-    if frame is not None:
-        return _source(frame_table(source, frame), "duckdb", frame, None, owned=True)
-    engine = engine_of(source)
-    chosen, name = check_rowwise(source)
-    return _source(chosen, engine, name, _table_place(chosen, engine))
-
-
-def _table_place(table: "ir.Table", engine: str) -> Place | None:
-    """Return the place of the one database table that an Ibis table is computed from."""
-    import ibis.expr.operations as ops
-
-    (origin,) = table.op().find(ops.PhysicalTable)
-    return table_place(origin, table.get_backend(), engine)
-
-
-def _source(
-    table: "ir.Table",
-    engine: str,
-    name: str,
-    place: Place | None,
-    *,
-    text: bool = False,
-    owned: bool = False,
-) -> Source:
-    kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
-    kinds |= dict.fromkeys(find_non_numbers(table, engine), "other")
-    kinds |= dict.fromkeys(find_zoned(table, engine), "other")
-    return Source(table, engine, name, text, MappingProxyType(kinds), place, owned=owned)
-
-
 def _digest(known: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:32]
-
-
-def _kind(type_: "dt.DataType") -> str:
-    """Return the kind of a type; values of kind "other" can be neither added nor grouped by."""
-    kinds = {
-        "integer": type_.is_integer(),
-        "real": type_.is_floating(),
-        "decimal": type_.is_decimal(),
-        "text": type_.is_string(),
-        "boolean": type_.is_boolean(),
-        "date": type_.is_date(),
-        "timestamp": type_.is_timestamp() and type_.timezone is None,
-    }
-    return next((kind for kind, fits in kinds.items() if fits), "other")
