@@ -97,7 +97,7 @@ def test_milliseconds_of_parquet_files_are_not_read(tmp_path: Path) -> None:
     """DuckDB fails at some of them: the naive control, which reads the column, fails."""
     far = pa.array([(1 << 63) - 9, 0], pa.int64())
     parquet.write_table(pa.table({"t": far.cast(pa.timestamp("ms"))}), tmp_path / "a.parquet")
-    with duckdb.connect() as connection, pytest.raises(duckdb.ConversionException):
+    with duckdb.connect() as connection, pytest.raises(duckdb.Error, match="Timestamp"):
         connection.execute("SELECT max(t) FROM read_parquet(?)", [str(tmp_path / "a.parquet")])
     source = open_source(tmp_path / "a.parquet")
     assert source.kinds["t"] == "other"

@@ -1,3 +1,4 @@
+# ruff: noqa: DTZ001
 """``types=`` and timestamps: total, the same on every engine, and in every answer."""
 
 import datetime as dt
@@ -419,6 +420,7 @@ def test_a_stored_answer_by_time_is_read_again(tmp_path: Any) -> None:
         people = protect(table, unit=None, ledger=ledger, name="people")
         first, again = (people.count(by="t", groups=times, privacy=PRICE) for _ in range(2))
         assert list(first.keys) == list(again.keys) == [(t,) for t in times]
+        assert again.receipt is not None
         assert again.receipt.reused
 
 
@@ -433,7 +435,7 @@ def test_a_group_by_time_has_no_zone_and_no_nanoseconds(time: Any) -> None:
 def test_the_command_converts_columns(tmp_path: Any) -> None:
     lines = [f"{i},{1 + i % 2}.0,2024-01-0{1 + i % 2} 10:00" for i in range(2000)]
     (tmp_path / "a.csv").write_text("\n".join(["id,month,at", *lines]))
-    options = "--row-is-unit --epsilon 1 --delta 1e-6 --unrecorded".split()
+    options = ["--row-is-unit", "--epsilon", "1", "--delta", "1e-6", "--unrecorded"]
     path = str(tmp_path / "a.csv")
     done = run("count", path, "--by", "month", "--type", "month=int", "--json", *options)
     assert [group["key"] for group in json.loads(done.stdout)["groups"]] == [[1], [2]]

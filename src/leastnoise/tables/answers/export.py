@@ -260,7 +260,8 @@ def to_json(
     """Write a JSON file: subject, guarantee, and under ``rows`` an object for each group.
 
     Integers are written in full, but programs that read numbers as floats round them above 2⁵³.
-    Dates and timestamps are strings. Values that are the same in every row are written once, before ``rows``.
+    Dates and timestamps are strings. Values that are the same in every row are written once,
+    before ``rows``.
     """
     columns = [column for column in export_columns(answers) if column.name not in CONSTANTS]
     names = [column.name for column in columns]

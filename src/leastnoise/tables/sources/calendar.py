@@ -17,7 +17,7 @@ from leastnoise.tables.sources.functions import engine_function
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-_FIRST, _LAST = datetime.min, datetime.max
+_FIRST, _LAST = datetime.min, datetime.max  # noqa: DTZ901 -- without a zone, as the columns
 # DuckDB compares timestamps of other units in their own type only: casting them can fail.
 _SECONDS = {0: "9999-12-31 23:59:59", 3: "9999-12-31 23:59:59.999"}
 _NANOSECONDS = 9
@@ -127,7 +127,7 @@ def _from_microseconds(micros: Any) -> Any:
     days = ((micros - rest) / float(_DAY)).cast("int32")
     day = engine_function("date_add", ("date", "int32"), "date")(ibis.date("1970-01-01"), days)
     minute = rest // 60_000_000
-    # A double of up to 8 digits with 6 after the point: the cast rounds to the decimal it stands for.
+    # The cast rounds a double of up to 8 digits to the decimal that it stands for.
     second = ((rest % 60_000_000) / 1_000_000.0).cast("decimal(16, 6)")
     make = engine_function("make_timestamp_ntz", (*("int32",) * 5, "decimal(16, 6)"), "timestamp")
     parts = (day.year(), day.month(), day.day(), minute // 60, minute % 60)

@@ -12,7 +12,8 @@ states a value that all engines have. A cell that does not convert is NULL.
     date       YYYY-MM-DD
     timestamp  YYYY-MM-DD, a blank or "T", HH:MM [ ":SS" [ "." 1 to 6 digits ] ]
 
-Blanks around a text are ignored; with them it has at most 160 characters. Dates lie in the years 1 to 9999.
+Blanks around a text are ignored; with them it has at most 160 characters. Dates lie in the years 1
+to 9999.
 """
 
 from collections.abc import Callable, Mapping

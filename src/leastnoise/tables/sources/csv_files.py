@@ -24,6 +24,7 @@ advises to convert such files.
 import csv
 import gzip
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leastnoise.errors import InvalidParameter
@@ -45,8 +46,8 @@ _LONGEST_LINE = 2_000_000  # bytes in any other line, without its end
 # line makes reading fail. Not parallel: DuckDB 2.0 loses lines at the ends of the pieces that it
 # reads in parallel. Which lines are too long is decided by _SPLIT alone: DuckDB adds up to 4096
 # bytes of the empty lines before a line to its length, and does not limit the last line of a file.
-_LINES = """read_csv({paths}, columns = {{'line': 'VARCHAR'}}, auto_detect = false, header = {header},
-    delim = '\n', new_line = '\\n', quote = '', escape = '', comment = '', nullstr = '',
+_LINES = """read_csv({paths}, columns = {{'line': 'VARCHAR'}}, auto_detect = false,
+    header = {header}, delim = '\n', new_line = '\\n', quote = '', escape = '', comment = '', nullstr = '',
     encoding = 'utf-8', compression = '{compression}', ignore_errors = true, strict_mode = false,
     parallel = false, max_line_size = 2100000, hive_partitioning = false)"""
 # Fields, from the simplest to all that the grammar has, for a comma. In the first two a comma
@@ -141,6 +142,24 @@ def view_of_objects(files: list[str], names: list[str], view: str, *, compressed
         CREATE VIEW {_quote(view)} AS SELECT {columns}
         FROM (SELECT CASE WHEN {known} THEN line END AS object FROM {lines} LIMIT {_ALL})
         WHERE json_type(object) = 'OBJECT'
+    """  # noqa: S608 -- paths and names are quoted
+
+
+def view_of_parquet(
+    files: list[str], names: Sequence[str], unread: frozenset[str], view: str, *, partitioned: bool
+) -> str:
+    """Return the statement that creates a view of Parquet files, some columns of kind "other".
+
+    DuckDB may convert the statistics of all columns that a view names, for whatever query.
+    """
+    columns = ", ".join(
+        f"NULL::BLOB AS {_quote(name)}" if name in unread else _quote(name) for name in names
+    )
+    paths = "[" + ", ".join(map(_quote_text, files)) + "]"
+    return f"""
+        CREATE OR REPLACE TEMP VIEW {_quote(view)} AS SELECT {columns}
+        FROM read_parquet({paths}, union_by_name = false,
+            hive_partitioning = {str(partitioned).lower()}, hive_types_autocast = false)
     """  # noqa: S608 -- paths and names are quoted
 
 

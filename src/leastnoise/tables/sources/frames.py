@@ -1,8 +1,8 @@
 """Frames of pandas, polars and Arrow, as tables of a DuckDB in memory.
 
 The type of a column decides whether it can be read, never a cell. Otherwise one person's data could
-decide whether ``protect`` succeeds. Columns of integers, floats, decimals, strings,
-booleans, dates and timestamps are converted by a rule for every cell. A cell that the converted type cannot
+decide whether ``protect`` succeeds. Columns of integers, floats, decimals, strings, booleans, dates
+and timestamps are converted by a rule for every cell. A cell that the converted type cannot
 represent is NULL: a string that is not Unicode, a decimal with more digits than its type has, a
 ``date64`` that is not midnight or does not fit into ``date32``, and a timestamp outside the years 1
 to 9999. No two different cells become the same value, except timestamps that differ in nanoseconds.

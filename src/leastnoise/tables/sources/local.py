@@ -19,6 +19,7 @@ from leastnoise.tables.sources.csv_files import (
     read_names,
     view_of_lines,
     view_of_objects,
+    view_of_parquet,
 )
 from leastnoise.tables.sources.engine import without_details
 from leastnoise.tables.sources.folders import find_files
@@ -64,13 +65,11 @@ class Opened:
         table: The table.
         text: Whether all its columns are strings that are parsed as the kind that a query needs.
         objects: Whether its lines are JSON objects.
-        unread: The columns that could make a query fail.
     """
 
     table: "ir.Table"
     text: bool = False
     objects: bool = False
-    unread: frozenset[str] = frozenset()
 
 
 def parse_reading(delimiter: object, encoding: object, names: Iterable[str]) -> Reading:
@@ -258,14 +257,22 @@ def _parquet(files: list[str], keys: list[str]) -> Opened:
     if keys:
         options |= {"hive_partitioning": True, "hive_types_autocast": False}
     table = _read_quietly(lambda: backend.read_parquet(paths, table_name=_NAME, **options))
-    return Opened(table, unread=_read_quietly(lambda: _find_overflowing(backend, files)))
+    unread = _read_quietly(lambda: _find_overflowing(backend, paths[0]))
+    if not unread:
+        return Opened(table)
+
+    def create_view() -> "ir.Table":
+        sql = view_of_parquet(paths, table.columns, unread, _NAME, partitioned=bool(keys))
+        backend.con.execute(sql)
+        return backend.table(_NAME)
+
+    return Opened(_read_quietly(create_view))
 
 
-def _find_overflowing(backend: Any, files: list[str]) -> frozenset[str]:
+def _find_overflowing(backend: Any, path: str) -> frozenset[str]:
     """Return the columns of timestamps in milliseconds, at some of which DuckDB fails."""
     sql = "SELECT name FROM parquet_schema($path) WHERE converted_type = 'TIMESTAMP_MILLIS'"
-    rows = backend.con.execute(sql, {"path": _escape_pattern(files[0])}).fetchall()
-    return frozenset(name for (name,) in rows)
+    return frozenset(name for (name,) in backend.con.execute(sql, {"path": path}).fetchall())
 
 
 def _header(file: str, dialect: Dialect) -> list[str]:

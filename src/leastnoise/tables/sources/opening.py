@@ -54,12 +54,13 @@ def open_source(
         encoding: The encoding of CSV files: UTF-8, UTF-16 or one with a byte per character.
 
     In a CSV file every line is one record, and the first line names the columns. Fields are
-    separated by the delimiter and may be in double quotes, lines end with a line feed, a carriage return
-    or both, and the encoding is UTF-8 unless stated. Reading never fails, and no line changes how another is
-    read. Omitted are lines with too few fields, with a quoted field that is not closed or goes on
-    after its closing quote, of more than 2,000,000 bytes, or with bytes that are not UTF-8. A
-    quoted field cannot contain a line break: what follows the break is read as another line, and is
-    a record if it has enough fields. Fields without a name are ignored, and an empty field is NULL.
+    separated by the delimiter and may be in double quotes, lines end with a line feed, a carriage
+    return or both, and the encoding is UTF-8 unless stated. Reading never fails, and no line
+    changes how another is read. Omitted are lines with too few fields, with a quoted field that is
+    not closed or goes on after its closing quote, of more than 2,000,000 bytes, or with bytes that
+    are not of the encoding. A quoted field cannot contain a line break: what follows the break is
+    read as another line, and is a record if it has enough fields. Fields without a name are
+    ignored, and an empty field is NULL. In JSON lines every line is one object.
 
     Raises:
         InvalidParameter: If there is no such file or table, or it cannot be read.
@@ -145,8 +146,7 @@ def _check_reading(reading: Reading) -> None:
 
 def _from_files(opened: Opened, name: str, place: Place, reading: Reading) -> Source:
     source = _source(opened.table, "duckdb", name, place, text=opened.text, owned=True)
-    kinds = MappingProxyType({**source.kinds, **dict.fromkeys(opened.unread, "other")})
-    return replace(source, kinds=kinds, reading=reading.words, objects=opened.objects)
+    return replace(source, reading=reading.words, objects=opened.objects)
 
 
 def _table_place(table: "ir.Table", engine: str) -> Place | None:

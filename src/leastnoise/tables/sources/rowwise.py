@@ -95,18 +95,14 @@ def find_zoned(table: "ir.Table", engine: str) -> frozenset[str]:
     times = {name: kind for name, kind in table.schema().items() if kind.is_timestamp()}
     if engine != "pyspark" or not times:
         return frozenset(name for name, kind in times.items() if kind.timezone is not None)
-    (origin,) = table.op().find(_physical_table())
+    import ibis.expr.operations as ops
+
+    (origin,) = table.op().find(ops.PhysicalTable)
     places = (origin.namespace.catalog, origin.namespace.database, origin.name)
     name = ".".join(f"`{part.replace('`', '``')}`" for part in places if part)
     fields = table.get_backend()._session.table(name).schema.fields
     naive = {each.name for each in fields if each.dataType.typeName() == "timestamp_ntz"}
     return frozenset(name for name in times if _column(table[name].op()) not in naive)
-
-
-def _physical_table() -> type:
-    import ibis.expr.operations as ops
-
-    return ops.PhysicalTable
 
 
 def _check_types(value: Any, engine: str, odd: frozenset[str]) -> None:

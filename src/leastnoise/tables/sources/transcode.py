@@ -20,10 +20,9 @@ from typing import Any
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Unsupported, Words
 
-_SINGLE = frozenset(
-    ("iso8859-1", *(f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 15, 16)))
-) | frozenset(f"cp{page}" for page in (437, 850, 852, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257,
-                                       1258))  # fmt: skip
+_PAGES = (437, 850, 852, *range(1250, 1259))
+_PARTS = (*range(1, 11), *range(13, 17))
+_SINGLE = frozenset([*(f"iso8859-{part}" for part in _PARTS), *(f"cp{page}" for page in _PAGES)])
 _DOUBLE = frozenset(("utf-16", "utf-16-le", "utf-16-be"))
 _AT_ONCE = 1 << 20  # bytes
 
