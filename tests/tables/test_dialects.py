@@ -220,9 +220,11 @@ def read_object(line: bytes) -> dict[str, Any] | None:
 
 
 OBJECTS = [
-    b'{"a": "x", "n": 5}', b'{"n": "7", "a": null}', b'{"a": "line\\nbreak", "n": 1.0}', b"{}", b"[]",
+    b'{"a": "x", "n": 5}', b'{"n": "7", "a": null}', b'{"a": "line\\nbreak", "n": 1.0}', b"{}",
+    b"[]",
     b"5", b"null", b"", b'{"a": "x"', b'{"a": "x"}}', b'{"a": "one", "a": "two"}', b'{"a": "\xff"}',
-    b'{"a": "\\ud800"}', b'{"a": "q\\"uote", "n": true}', b'{"A": 1}', b'"{\\"a\\": 1}"', b"{'a': 1}",
+    b'{"a": "\\ud800"}', b'{"a": "q\\"uote", "n": true}', b'{"A": 1}', b'"{\\"a\\": 1}"',
+    b"{'a': 1}",
     b'{"a": "x"} {"a": "y"}', b'["a', b'{"a": "' + b"x" * 2_100_000 + b'"}',
     b'{"a": ' + b"[" * 20_000, b'{"n": 99999999999999999999}',
 ]  # fmt: skip

@@ -306,7 +306,8 @@ def test_times_with_a_zone_are_converted_to_utc_if_asked(
     source = open_source(table, types={"c": "timestamp"})
     found = sorted(t for (t,) in fetch(source, source.table) if t is not None)
     assert found == [
-        dt.datetime(1, 1, 1), dt.datetime(2024, 10, 27, 0, 30, 0, 1), dt.datetime(2024, 10, 27, 1, 30)
+        dt.datetime(1, 1, 1), dt.datetime(2024, 10, 27, 0, 30, 0, 1),
+        dt.datetime(2024, 10, 27, 1, 30),
     ]  # fmt: skip
     source = open_source(table, types={"c": "date"})
     assert {d for (d,) in fetch(source, source.table)} - {None} == {
