@@ -26,7 +26,8 @@ DELIMITERS = [",", ";", "\t", "|"]
 ENDS = [b"\n", b"\r\n", b"\r"]
 PIECES = [
     *(b"a", b"1", b",", b";", b"\t", b"|", b'"', b'""', b"\\", b"^", b"]", b"[", b" ", b"\0", b"'"),
-    *(b'",', b'";', b'"|', b'"\t', b',"', b';"', b'|"', b'\t"', b"\xff", b"\xc3\xa9", b"\xed\xa0\x80"),
+    *(b'",', b'";', b'"|', b'"\t', b',"', b';"', b'|"', b'\t"'),
+    *(b"\xff", b"\xc3\xa9", b"\xed\xa0\x80"),
 ]  # fmt: skip
 
 
@@ -74,8 +75,8 @@ def test_the_lines_of_one_person_change_no_other_row(delimiter: str, tmp_path: P
     assert [row[0] for row in fetch(source, source.table)] == [*map(str, range(50))]
     with duckdb.connect() as connection:
         naive = connection.execute(
-            "SELECT id FROM read_csv(?, columns = {'id': 'VARCHAR', 'h': 'VARCHAR'}, header = true, "
-            "delim = ?, quote = '\"', escape = '\"', "
+            "SELECT id FROM read_csv(?, columns = {'id': 'VARCHAR', 'h': 'VARCHAR'}, "
+            "header = true, delim = ?, quote = '\"', escape = '\"', "
             "auto_detect = false, ignore_errors = true, strict_mode = false, parallel = false)",
             [str(path), delimiter],
         ).fetchall()

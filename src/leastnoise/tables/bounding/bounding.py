@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.bounding.lattice import builtin
-from leastnoise.tables.sources.calendar import (
+from leastnoise.tables.sources import (
     known_days,
     known_times,
     time_literal,

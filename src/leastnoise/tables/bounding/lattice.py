@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import format_exact, parse_rational, quote
 from leastnoise.errors import InvalidParameter, Words, parameter
-from leastnoise.tables.sources.functions import engine_function
+from leastnoise.tables.sources import engine_function
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
