@@ -157,7 +157,7 @@ def _parse_types(texts: Sequence[str]) -> dict[str, str]:
             raise InvalidParameter(
                 "--type must be NAME=TYPE, once for each column",
                 got=quote(text),
-                fix="Write for instance --type month=int --type joined=date.",
+                fix="Write for instance --type Month=integer --type Joined=date.",
             )
         types[column] = type_
     return types

@@ -40,7 +40,9 @@ _KINDS: dict[str, tuple[str | type, ...]] = {
     "timestamp": ("timestamp", "datetime", datetime),
 }
 _NAMES = {name: kind for kind, names in _KINDS.items() for name in names}
-_EXAMPLE = Words("types={'month': int, 'joined': 'date'}", "--type month=int --type joined=date")
+_EXAMPLE = Words(
+    "types={'month': int, 'joined': 'date'}", "--type Month=integer --type Joined=date"
+)
 Types = Mapping[str, str | type]
 
 
@@ -58,8 +60,10 @@ def parse_types(types: object) -> Mapping[str, str]:
         kind = _NAMES.get(name) if isinstance(name, str | type) else None
         if not isinstance(column, str) or kind is None:
             raise InvalidParameter(
-                Words("types", "--type") + " must give columns the type int, float, bool, text, "
-                "date or timestamp",
+                Words("types", "--type")
+                + " must give columns the type "
+                + Words("int, float, bool", "integer, real, boolean")
+                + ", text, date or timestamp",
                 got=f"{quote(type_)} for the column {quote(column)}",
                 fix="Write for instance " + _EXAMPLE + ".",
             )
@@ -87,7 +91,7 @@ def check_conversions(
         of = "zoned" if column in zoned else kinds[column]
         if of != kind and (of, kind) not in _CONVERSIONS:
             raise InvalidParameter(
-                f"A column of kind {kinds[column]} cannot be converted to {_KINDS[kind][0]}",
+                f"A column of kind {kinds[column]} cannot be converted to {kind}",
                 got=f"the column {quote(column)}",
                 fix="Convert it in the table, and protect that table.",
             )

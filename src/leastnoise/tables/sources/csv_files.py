@@ -48,8 +48,8 @@ _LONGEST_LINE = 2_000_000  # bytes in any other line, without its end
 # bytes of the empty lines before a line to its length, and does not limit the last line of a file.
 _LINES = """read_csv({paths}, columns = {{'line': 'VARCHAR'}}, auto_detect = false,
     header = {header}, delim = '\n', new_line = '\\n', quote = '', escape = '', comment = '',
-    nullstr = '', encoding = 'utf-8', compression = '{compression}', ignore_errors = true, strict_mode = false,
-    parallel = false, max_line_size = 2100000, hive_partitioning = false)"""
+    nullstr = '', encoding = 'utf-8', compression = '{compression}', ignore_errors = true,
+    strict_mode = false, parallel = false, max_line_size = 2100000, hive_partitioning = false)"""
 # Fields, from the simplest to all that the grammar has, for a comma. In the first two a comma
 # separates fields everywhere, or everywhere outside of quotes. A quoted field is written as runs in
 # quotes, "a" and "b" for "a""b": so each character decides how to go on, and RE2 matches in one

@@ -216,7 +216,7 @@ def _objects(files: list[str], names: tuple[str, ...], *, compressed: bool) -> O
             + " must name the columns",
             got="none",
             fix="Write for instance "
-            + Words("types={'age': int, 'region': str}", "--type age=int --type region=text")
+            + Words("types={'age': int, 'region': str}", "--type Age=integer --type Region=text")
             + ".",
         )
     check_names(list(names), "types=")
