@@ -103,8 +103,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "types",
             multiple=True,
             metavar="COLUMN=TYPE",
-            help="Convert a column to integer, real, boolean, text, date or timestamp. A value that "
-            "does not convert is NULL. Repeatable.",
+            help="Convert a column to integer, real, boolean, text, date or timestamp. A value "
+            "that does not convert is NULL. Repeatable.",
         ),
         click.option(
             "--delimiter",
