@@ -255,10 +255,10 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "table": (
         lambda: ln.protect("people.csv", table="people", unit=None, ledger=ln.UNRECORDED),
-        "table= must come with a connection string, of whose database it names a table, got "
-        "it with another source. Omit it.",
-        "--table must come with a connection string, of whose database it names a table, got "
-        "it with another source. Omit it.",
+        "table= must come with a connection string or a DuckDB database, of which it names "
+        "a table, got it with another source. Omit it.",
+        "--table must come with a connection string or a DuckDB database, of which it names "
+        "a table, got it with another source. Omit it.",
     ),
 }
 

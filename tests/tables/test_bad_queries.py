@@ -104,7 +104,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "groups of floats": (
         lambda t: t.count(by="income", max_groups=1, privacy=PRICE),
-        "a column to group by must hold integers, strings, booleans or dates, "
+        "a column to group by must hold integers, strings, booleans, dates or timestamps, "
         "got 'income', of kind real.",
     ),
     "wrong type of key": (

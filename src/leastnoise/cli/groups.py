@@ -4,19 +4,21 @@ import csv
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from leastnoise.errors import InvalidParameter
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(_DATE.pattern + r"[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
 _BOOLEANS = {"true": True, "false": False}
 # The form of a text for a column of each kind. Other kinds are rejected with their column.
 _FORMATS = {
     "integer": "an integer, such as 42",
     "boolean": "true or false",
     "date": "a date, such as 2024-12-31",
+    "timestamp": "a timestamp, such as '2024-12-31 18:30'",
 }
 
 
@@ -79,6 +81,9 @@ def _parse_part(text: str, kind: str) -> Any:
     if kind == "date" and _DATE.fullmatch(text):
         with suppress(ValueError):  # the 30th of February
             return date.fromisoformat(text)
+    if kind == "timestamp" and _TIME.fullmatch(text):
+        with suppress(ValueError):
+            return datetime.fromisoformat(text)
     if kind in _FORMATS:
         raise InvalidParameter(
             f"A group by a column of kind {kind} must be {_FORMATS[kind]}",

@@ -34,6 +34,9 @@ class TableRequest:
     table: str | None
     name: str | None
     version: str | None
+    types: tuple[str, ...]
+    delimiter: str | None
+    encoding: str | None
     by: tuple[str, ...]
     groups: tuple[str, ...]
     groups_file: str | None
@@ -64,7 +67,7 @@ class TableRequest:
     def __post_init__(self) -> None:
         """Reject options that exclude each other, before anything is opened."""
         values = [getattr(self, field.name) for field in fields(self)]
-        lists = (*self.by, *self.groups, *self.params, *self.lookups)
+        lists = (*self.by, *self.groups, *self.params, *self.lookups, *self.types)
         _check_encoding((*values, *self.own.values(), *lists))
         if self.unit is not None and self.row_is_unit:
             raise InvalidParameter(
@@ -140,10 +143,15 @@ class TableRequest:
 
         lookups = [_split_lookup(text) for text in self.lookups]
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
-        how |= {"name": self.name, "version": self.version, "table": self.table}
+        how |= {"name": self.name, "version": self.version}
         if self.card is None and ledger is not None:
+            how |= {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
+            how |= {"types": _parse_types(self.types)} if self.types else {}
             opened = protect(self.source, unit=self.unit, ledger=ledger, **how)
         else:
+            reading = {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
+            how |= {name: value for name, value in reading.items() if value is not None}
+            how |= {"types": _parse_types(self.types)} if self.types else {}
             how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}
             how |= {"ledger": ledger} if ledger is not None else {"analyst": self.analyst}
             opened = protect(card=self._card, **how)
@@ -182,6 +190,21 @@ def _split_lookup(text: str) -> tuple[str, str]:
         got=quote(text),
         fix="Write for instance --lookup regions.csv:region_id.",
     )
+
+
+def _parse_types(texts: Sequence[str]) -> dict[str, str]:
+    """Return the type of each converted column; a name may contain equal signs."""
+    types = dict[str, str]()
+    for text in texts:
+        column, equals, type_ = text.rpartition("=")
+        if not equals or column in types:
+            raise InvalidParameter(
+                "--type must be NAME=TYPE, once for each column",
+                got=quote(text),
+                fix="Write for instance --type Month=integer --type Joined=date.",
+            )
+        types[column] = type_
+    return types
 
 
 def _check_encoding(texts: Sequence[object]) -> None:

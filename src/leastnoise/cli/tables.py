@@ -119,6 +119,24 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             metavar="FILE",
             help="Dataset card, in place of SOURCE. It states unit, bounds, groups and ledger.",
         ),
+        click.option(
+            "--type",
+            "types",
+            multiple=True,
+            metavar="COLUMN=TYPE",
+            help="Convert a column to integer, real, boolean, text, date or timestamp. A value "
+            "that does not convert is NULL. Repeatable.",
+        ),
+        click.option(
+            "--delimiter",
+            metavar="CHARACTER",
+            help="Delimiter of CSV files: a comma, ; | or tab. Default: a comma; a tab for .tsv.",
+        ),
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            help="Encoding of CSV files, such as cp1252. Default: UTF-8.",
+        ),
     ),
     "Ledger": (
         click.option(
@@ -162,7 +180,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
 }
 _RENAMED = {"--neighbours": "--neighbors", "--explain": "--dry-run"}
 _SOURCE = (
-    "SOURCE is a CSV or Parquet file, a pattern for several, or postgresql://user@host/database."
+    "SOURCE is a file of CSV, JSON lines or Parquet, a pattern for several, a folder of Parquet "
+    "files, or with --table a DuckDB file or postgresql://user@host/database."
 )
 
 

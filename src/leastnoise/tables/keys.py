@@ -1,4 +1,4 @@
-"""Group keys: tuples of integers, strings, booleans and dates."""
+"""Group keys: tuples of integers, strings, booleans, dates and timestamps."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -8,12 +8,18 @@ from typing import Any
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words, parameter
 
-Part = int | str | bool | date
+Part = int | str | bool | date | datetime
 Key = tuple[Part, ...]
 # Groups as callers pass them: values, or tuples if there are several columns.
 Groups = Iterable[Part | Sequence[Part]]
 
-_KINDS: dict[str, type] = {"integer": int, "text": str, "boolean": bool, "date": date}
+_KINDS: dict[str, type] = {
+    "integer": int,
+    "text": str,
+    "boolean": bool,
+    "date": date,
+    "timestamp": datetime,
+}
 
 
 def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
@@ -74,9 +80,12 @@ def keys_to_json(keys: tuple[Key, ...] | None) -> list[list[Any]] | None:
     if keys is None or not any(isinstance(part, date) for key in keys[:1] for part in key):
         return None if keys is None else [*map(list, keys)]
     return [
-        [{"date": part.isoformat()} if isinstance(part, date) else part for part in key]
-        for key in keys
+        [_part_to_json(part) if isinstance(part, date) else part for part in key] for key in keys
     ]
+
+
+def _part_to_json(part: date) -> dict[str, str]:
+    return {"timestamp" if isinstance(part, datetime) else "date": part.isoformat()}
 
 
 def keys_from_json(keys: list[list[Any]]) -> tuple[Key, ...]:
@@ -86,6 +95,8 @@ def keys_from_json(keys: list[list[Any]]) -> tuple[Key, ...]:
 
 def _part_from_json(part: Any) -> Part:
     if isinstance(part, dict):
+        if "timestamp" in part:
+            return datetime.fromisoformat(part["timestamp"])
         return date.fromisoformat(part["date"])
     if type(part) not in (int, str, bool):
         raise ValueError
@@ -107,14 +118,18 @@ def _parse_key(key: object, columns: int) -> Key:
 
 
 def _parse_part(part: object) -> Part:
-    if isinstance(part, bool) or (isinstance(part, date) and not isinstance(part, datetime)):
+    if isinstance(part, datetime):  # also pandas' own, which may have nanoseconds
+        if part.tzinfo is None and not getattr(part, "nanosecond", 0):
+            return datetime.fromisoformat(part.isoformat())
+    elif isinstance(part, bool | date):
         return part
     if isinstance(part, Integral) and -(1 << 63) <= int(part) < 1 << 63:
         return int(part)
     if isinstance(part, str) and "\0" not in part and encodes(part):
         return str(part)
     raise InvalidParameter(
-        "A group must be a 64-bit integer, a string in UTF-8, a boolean or a date",
+        "A group must be a 64-bit integer, a string in UTF-8, a boolean, a date or a timestamp "
+        "without a time zone",
         got=quote(part),
         fix="Group by a column of one of these types.",
     )

@@ -40,7 +40,7 @@ from leastnoise.tables.queries.planned_query import Unit, check_groupable, parse
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release, reported
-from leastnoise.tables.sources import Source, join_lookup, open_source
+from leastnoise.tables.sources import Source, Types, join_lookup, open_source
 from leastnoise.tables.target_error import TargetError, aim, check_cap, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
 from leastnoise.tables.where import Column
@@ -57,6 +57,9 @@ def protect(
     table: str | None = None,
     name: str | None = None,
     version: str | None = None,
+    types: Types | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     neighbours: str | None = None,
 ) -> "ProtectedTable": ...
 
@@ -83,6 +86,9 @@ def protect(
     table: str | None = None,
     name: str | None = None,
     version: str | None = None,
+    types: Types | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     neighbours: str | None = None,
     card: str | PathLike[str] | Card | None = None,
     analyst: str | None = None,
@@ -96,8 +102,10 @@ def protect(
     otherwise write lines that count as other units.
 
     Args:
-        source: A path or glob of CSV or Parquet files; a pandas or polars frame or an Arrow table;
-            an Ibis table on DuckDB, PostgreSQL or Spark; or ``"postgresql://…"`` with ``table``.
+        source: A path, glob or list of CSV, JSON lines or Parquet files, or a folder of Parquet
+            files; a pandas or polars frame or an Arrow table; a Spark DataFrame; an Ibis table on
+            DuckDB, PostgreSQL or Spark; or, with ``table``, ``"postgresql://…"``, ``"a.duckdb"`` or
+            a DuckDB connection.
         unit: The column that names the privacy unit, for instance a person. None declares that
             every row is a unit: then each person must have exactly one row.
         ledger: Where releases are charged and stored; ``UNRECORDED`` to go without.
@@ -107,13 +115,19 @@ def protect(
             says so. Required with a column of units; omit it without one.
         neighbors: Which tables are neighboring: ``"add_remove"`` if one unit is added or removed,
             ``"replace"`` if one unit is replaced. Default: ``"add_remove"``.
-        table: The name of the table, with a connection string.
+        table: The name of the table, with a database.
         name: What the data is called. Answers print it. A ledger returns a stored answer only for
             the same name and version. Data in memory must have a name if there is a ledger.
             Default: for a file its absolute path; for a database table its server, database, schema
             and name. Answers show only the last part.
         version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
             same place has changed, for answers about the new data. Default: none.
+        types: Columns to convert, such as ``{"month": int, "joined": "date"}``. A type is ``int``,
+            ``float``, ``bool``, ``str``, ``"date"`` or ``"timestamp"``. A value that does not
+            convert is NULL (docs/row-rules.md states the accepted syntax). Default: none.
+        delimiter: The delimiter of CSV files: a comma (the default; for .tsv a tab), ``";"``,
+            ``"|"`` or a tab. It is never guessed.
+        encoding: The encoding of CSV files, such as ``"cp1252"``. Default: UTF-8.
         neighbours: The old name of ``neighbors``; deprecated.
         card: The path of a dataset card, which states all of the above (docs/card.md). Give beside
             it only what the card leaves open. Default: none.
@@ -129,6 +143,7 @@ def protect(
     if card is not None:
         named = {"source": source, "neighbors": neighbors, "table": table, "ledger": ledger}
         named |= {"name": name, "version": version}
+        named |= {"types": types, "delimiter": delimiter, "encoding": encoding}
         stated = {what: value for what, value in named.items() if value is not None}
         stated |= {} if unit is ... else {"unit": unit}
         return _protect_by_card(card, stated, max_rows=max_rows, analyst=analyst)
@@ -151,7 +166,15 @@ def protect(
     for what, text in (("name", name), ("version", version)):
         if text is not None:
             check_name(text, what)
-    opened = open_source(source, table, name=name, version=version)
+    opened = open_source(
+        source,
+        table,
+        name=name,
+        version=version,
+        types=types,
+        delimiter=delimiter,
+        encoding=encoding,
+    )
     try:
         if unit is not None:
             check_groupable(unit, opened.kind(Column(unit)), "the column of units")

@@ -18,7 +18,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from importlib import import_module
 from itertools import islice
 from operator import floordiv
@@ -41,8 +41,16 @@ if TYPE_CHECKING:
 
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
-INTEGER, REAL, TEXT, BOOLEAN, DATE = _ORDER = "integer", "real", "text", "boolean", "date"
-_KINDS: dict[type, str] = {int: INTEGER, str: TEXT, bool: BOOLEAN, date: DATE}
+INTEGER, REAL, TEXT, BOOLEAN = "integer", "real", "text", "boolean"
+DATE, TIMESTAMP = "date", "timestamp"
+_ORDER = INTEGER, REAL, TEXT, BOOLEAN, DATE, TIMESTAMP
+_KINDS: dict[type, str] = {
+    int: INTEGER,
+    str: TEXT,
+    bool: BOOLEAN,
+    date: DATE,
+    datetime: TIMESTAMP,
+}
 _SHORTEST, _LONGEST = 1 << 63, 10**38
 # Spreadsheets run a text that begins with one of these as a formula.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -57,7 +65,7 @@ class Column:
 
     Attributes:
         name: Its name.
-        kind: INTEGER, REAL, TEXT, BOOLEAN or DATE.
+        kind: INTEGER, REAL, TEXT, BOOLEAN, DATE or TIMESTAMP.
         values: Its values; None for null.
         long: Whether an integer does not fit into 64 bits.
     """
@@ -160,7 +168,8 @@ def _add_types(
 def to_arrow(answers: "GroupedAnswers[TableAnswer]") -> "pyarrow.Table":
     """Return an Arrow table, with subject and guarantee as JSON in the metadata ``leastnoise``."""
     arrow = _load_library("pyarrow", "a table of Arrow")
-    types = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_(), arrow.date32()
+    plain = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_()
+    types = *plain, arrow.date32(), arrow.timestamp("us")
     columns = _add_types(answers, *types, long=arrow.decimal128(38, 0))
     about = json.dumps(_describe(answers), ensure_ascii=False)
     fields = [(column.name, kind) for column, kind in columns]
@@ -173,7 +182,7 @@ def to_arrow(answers: "GroupedAnswers[TableAnswer]") -> "pyarrow.Table":
 def to_pandas(answers: "GroupedAnswers[TableAnswer]") -> "pandas.DataFrame":
     """Return a pandas frame; dates become datetimes, because pandas has no date type."""
     library = _load_library("pandas", "a frame of pandas")
-    types = "int64", "float64", "str", "bool", "datetime64[s]"
+    types = "int64", "float64", "str", "bool", "datetime64[s]", "datetime64[us]"
     frame = {}
     for column, kind in _add_types(answers, *types, long="object"):
         nullable = "Int64" if kind == "int64" and None in column.values else kind
@@ -184,7 +193,8 @@ def to_pandas(answers: "GroupedAnswers[TableAnswer]") -> "pandas.DataFrame":
 def to_polars(answers: "GroupedAnswers[TableAnswer]") -> "polars.DataFrame":
     """Return a polars frame."""
     library = _load_library("polars", "a frame of polars")
-    types = library.Int64, library.Float64, library.String, library.Boolean, library.Date
+    plain = library.Int64, library.Float64, library.String, library.Boolean
+    types = *plain, library.Date, library.Datetime("us")
     columns = _add_types(answers, *types, long=library.Int128)
     frame: polars.DataFrame = library.DataFrame(
         [library.Series(column.name, column.values, dtype=kind) for column, kind in columns]
@@ -250,11 +260,14 @@ def to_json(
     """Write a JSON file: subject, guarantee, and under ``rows`` an object for each group.
 
     Integers are written in full, but programs that read numbers as floats round them above 2⁵³.
-    Dates are strings. Values that are the same in every row are written once, before ``rows``.
+    Dates and timestamps are strings. Values that are the same in every row are written once,
+    before ``rows``.
     """
     columns = [column for column in export_columns(answers) if column.name not in CONSTANTS]
     names = [column.name for column in columns]
-    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=date.isoformat)
+    encoder = json.JSONEncoder(
+        ensure_ascii=False, allow_nan=False, default=lambda part: part.isoformat()
+    )
 
     def write(file: IO[bytes]) -> None:
         head = json.dumps(_describe(answers), ensure_ascii=False, indent=1)

@@ -22,7 +22,7 @@ from leastnoise.tables.keys import Key, Part, encodes
 from leastnoise.tables.ratio import Ratio
 
 One_co = TypeVar("One_co", bound=TableAnswer, covariant=True)
-_PARTS = ("int", "str", "bool", "date")
+_PARTS = ("int", "str", "bool", "date", "datetime")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,7 +195,8 @@ def _check_types(keys: tuple[Key, ...]) -> None:
         kinds = {kind.__name__ for kind in set(map(type, column))}
         if len(kinds) > 1 or not kinds <= set(_PARTS):
             raise InvalidParameter(
-                "The groups of a column must all be integers, strings, booleans or dates",
+                "The groups of a column must all be integers, strings, booleans, dates or "
+                "timestamps",
                 got=" and ".join(sorted(kinds)),
                 fix="Convert them to one of these types.",
             )

@@ -13,12 +13,19 @@ states by how much). This proves that the declared sensitivities hold.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.bounding.lattice import builtin
+from leastnoise.tables.sources import (
+    known_days,
+    known_times,
+    time_literal,
+    time_to_text,
+    write_time,
+)
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -72,7 +79,7 @@ class Selection:
     Attributes:
         table: The rows of the query.
         by: The columns that define groups, by their names in the result. A row is omitted if its
-            unit or one of these is NULL, or a date outside the years 1 to 9999.
+            unit or one of these is NULL, or a date or time outside the years 1 to 9999.
         keys: The groups that count, at most some thousand; None for all.
         unit: The column that names units; None if every row is a unit.
         rows: Maximum rows per unit per group, c.
@@ -165,7 +172,7 @@ class Selection:
         rows = self.table.select(**columns)
         conditions = [rows[name].notnull() for name in names]
         if self.keys is not None and self.by:
-            conditions.append(among([rows[name] for name in self.by], self.keys))
+            conditions.append(among([rows[name] for name in self.by], self.keys, self.engine))
         return rows.filter(*conditions) if conditions else rows
 
     def _choose_groups(self, units: "ir.Table") -> "ir.Table":
@@ -182,7 +189,7 @@ class Selection:
         """Return the first groups by a hash among those with equal columns ``within``."""
         import ibis
 
-        names = (_shorten(_to_text(units[name])) for name in (_UNIT, *self.by))
+        names = (_shorten(_to_text(units[name], self.engine)) for name in (_UNIT, *self.by))
         parts = (ibis.literal(self.salt), *names)
         # The first part of the hash is enough, and faster to sort. The names come last, so that the
         # choice is deterministic if two groups have the same hash.
@@ -199,17 +206,15 @@ class Selection:
 
         The blanks at the end of PostgreSQL's CHAR(n) are removed, because PostgreSQL ignores them
         in comparisons, but returns them in keys. A cast removes them without copying other
-        strings. Two copies of 550 MB in one row would exceed PostgreSQL's limit. Dates before the
-        year 1 or after 9999, and ±∞, become NULL. Python has no such dates, so it could read two of
-        them as the same key.
+        strings. Two copies of 550 MB in one row would exceed PostgreSQL's limit. Dates and
+        timestamps that Python does not have become NULL.
         """
-        import ibis
-
         if self.engine == "postgres" and value.type().is_string():
             return builtin("text", "string")(value)
         if value.type().is_date():
-            known = value.between(ibis.literal(date.min), ibis.literal(date.max))
-            return ibis.cases((known, value), else_=ibis.null("date"))
+            return known_days(value)
+        if value.type().is_timestamp():
+            return known_times(value, self.engine)
         return value
 
     def _read_key(self, value: "ir.Value") -> "ir.Value":
@@ -255,7 +260,9 @@ def _clip(figure: Any, low: int | None, high: int, kind: str) -> Any:
 # ---------------------------------------------------------------- the names of units and groups
 
 
-def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir.BooleanValue":
+def among(
+    columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]], engine: str
+) -> "ir.BooleanValue":
     """Return whether the columns of a row are one of the keys.
 
     Each column is compared with a list of its values. If the keys are not all combinations of these
@@ -266,20 +273,22 @@ def among(columns: Sequence["ir.Value"], keys: Sequence[tuple[Any, ...]]) -> "ir
 
     # Not by zip, which would create an iterator for each key.
     parts = [sorted({key[place] for key in keys}) for place in range(len(columns))]
-    listed = (_is_listed(column, part) for column, part in zip(columns, parts, strict=True))
+    listed = (_is_listed(column, part, engine) for column, part in zip(columns, parts, strict=True))
     condition: ir.BooleanValue = ibis.and_(*listed)
     if prod(map(len, parts)) == len(set(keys)):
         return condition
     # Strings are cut one character after the longest key, so a longer string equals no key.
     longest = max(len(_part_to_text(part)) for key in keys for part in key)
-    texts = [_to_text(column).left(longest + 1) for column in columns]
+    texts = [_to_text(column, engine).left(longest + 1) for column in columns]
     return condition & _join_texts(texts).isin(list(map(_join_key, keys)))
 
 
-def _is_listed(column: Any, values: list[Any]) -> Any:
+def _is_listed(column: Any, values: list[Any], engine: str) -> Any:
     """Return whether a column has one of the sorted values; a range is faster than a list."""
     if column.type().is_integer() and values[-1] - values[0] == len(values) - 1:
         return column.between(values[0], values[-1])
+    if isinstance(values[0], datetime):
+        values = [time_literal(value, engine) for value in values]
     return column.isin(values)
 
 
@@ -291,6 +300,8 @@ def _join_key(key: tuple[Any, ...]) -> str:
 def _part_to_text(part: Any) -> str:
     if isinstance(part, bool):
         return "true" if part else "false"
+    if isinstance(part, datetime):
+        return time_to_text(part)
     if isinstance(part, date):
         return str(part.year * 10_000 + part.month * 100 + part.day)
     return str(part)
@@ -316,7 +327,7 @@ def _join_texts(texts: Sequence[Any]) -> Any:
     return last
 
 
-def _to_text(value: Any) -> Any:
+def _to_text(value: Any, engine: str) -> Any:
     """Return a name as a string that is the same on all engines.
 
     A date is written as one number, because engines print dates by their settings. Dates outside
@@ -324,6 +335,8 @@ def _to_text(value: Any) -> Any:
     """
     import ibis
 
+    if value.type().is_timestamp():
+        return write_time(known_times(value, engine), engine)
     if value.type().is_date():
         first, last = ibis.literal(date.min), ibis.literal(date.max)
         day = ibis.cases((value > last, last), (value < first, first), else_=value)

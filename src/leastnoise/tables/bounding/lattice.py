@@ -21,11 +21,11 @@ avoid these differences between engines:
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.core.exact import format_exact, parse_rational, quote
 from leastnoise.errors import InvalidParameter, Words, parameter
+from leastnoise.tables.sources import engine_function
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -259,16 +259,9 @@ def _index_real(column: Any, ends: Ends, step: Fraction, engine: str) -> Any:
     return (builtin("rint", "float64")(divided) if engine == "pyspark" else divided).cast("int64")
 
 
-@cache
 def builtin(name: str, kind: str) -> Any:
     """Return a function that all engines have, from a type to the same type."""
-    import ibis
-
-    @ibis.udf.scalar.builtin(name=name, signature=((kind,), kind))
-    def function(value):  # type: ignore[no-untyped-def]  # ibis reads the signature
-        ...
-
-    return function
+    return engine_function(name, (kind,), kind)
 
 
 def _clip(

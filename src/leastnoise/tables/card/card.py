@@ -122,6 +122,8 @@ class Card:
         document: The file, for the lines of errors.
         source: A path or pattern relative to the card, or a database.
         table: The table of a database; None for files.
+        delimiter: The delimiter of its CSV files; None for a comma.
+        encoding: The encoding of its CSV files; None for UTF-8.
         name: What the data is called; None for its place.
         version: The version of the data; None if it has none.
         unit: The column of units; None if every row is a unit.
@@ -138,6 +140,8 @@ class Card:
     document: "Document"
     source: str | FromEnvironment
     table: str | None
+    delimiter: str | None
+    encoding: str | None
     name: str | None
     version: str | None
     unit: str | None

@@ -15,10 +15,17 @@ from leastnoise.ledger import Ledger, Unrecorded, check_ledger, check_name
 from leastnoise.rendering import Fact
 from leastnoise.tables.card.card import Card, FromEnvironment, LedgerRules
 from leastnoise.tables.card.check import check_contribution
-from leastnoise.tables.card.schema import check_schema
+from leastnoise.tables.card.schema import check_schema, naming
 from leastnoise.tables.queries.planned_query import Unit
-from leastnoise.tables.sources import Source, open_source
+from leastnoise.tables.sources import Source, join_lookup, open_source
 
+# The kinds of columns that are converted, each with the type that the card states. Text is also
+# read as numbers without a conversion, so decimals stay as they are.
+_CONVERTED = {
+    *(("text", type_) for type_ in ("integer", "real", "boolean", "date", "timestamp")),
+    *((kind, "integer") for kind in ("real", "decimal", "boolean")),
+    *(("integer", "real"), ("timestamp", "date")),
+}
 _ADDRESS = "://"
 
 
@@ -36,18 +43,41 @@ def open_table(card: Card, *, name: str | None = None, version: str | None = Non
     name = name if card.name is None else card.name
     version = version if card.version is None else card.version
     place = _resolve(card, card.source, ("source",), pattern=True)
+    stated: dict[str, str | None] = {"name": name, "version": version}
+    stated |= {"delimiter": card.delimiter, "encoding": card.encoding}
+    with naming(card, "source"):
+        source = open_source(place, card.table, **stated)
     try:
-        source = open_source(place, card.table, name=name, version=version)
-    except InvalidParameter as error:
-        raise InvalidParameter(
-            f"{card.where('source')}: {error.problem}", got=error.got, fix=error.fix
-        ) from None
-    try:
-        check_schema(card, source)
+        types = _find_conversions(card, source)
+        if types:
+            source.close()
+            with naming(card, "columns"):
+                source = open_source(place, card.table, types=types, **stated)
+        joined = _join_lookups(card, source)
+        check_schema(card, joined)
     except BaseException:
         source.close()
         raise
-    return replace(source, refused=_list_refused(card, source), card=card.hash)
+    return replace(joined, refused=_list_refused(card, source), card=card.hash)
+
+
+def _find_conversions(card: Card, source: Source) -> dict[str, str]:
+    """Return the types of columns that must be converted to have the type that a card states."""
+    stated = card.types.items()
+    kinds = {name: source.kinds.get(name) for name, _ in stated}
+    return {name: type_ for name, type_ in stated if (kinds[name], type_) in _CONVERTED}
+
+
+def _join_lookups(card: Card, source: Source) -> Source:
+    """Return a source with the columns of the lookups of a card."""
+    for name, lookup in card.lookups.items():
+        line = ("lookups", name, "source")
+        place = lookup.source
+        if card.table is None:
+            place = _resolve(card, lookup.source, line, pattern=False)
+        with naming(card, *line):
+            source = join_lookup(source, place, lookup.key, lookup.columns or None)
+    return source
 
 
 def make_unit(card: Card, max_rows: int | None) -> Unit:
@@ -70,8 +100,11 @@ def check_given(card: Card, given: Mapping[str, object]) -> None:
         "neighbors": card.neighbors,
         "source": ...,  # another object for the same data cannot be compared
         "ledger": None if card.ledger is None else ...,
+        **{name: getattr(card, name) for name in ("delimiter", "encoding")},
+        "types": dict(card.types) or None,
     }
-    fixed = ("source", "unit", "neighbors", "table")  # also without a line of their own
+    # Also without a line of their own.
+    fixed = ("source", "unit", "neighbors", "table", "types", "delimiter", "encoding")
     for name, value in given.items():
         if name in ("name", "version"):
             check_name(value, name)

@@ -28,7 +28,18 @@ from leastnoise.tables.queries.histogram import parse_edges
 
 # The fields of a card, and of each table in it.
 FIELDS = (
-    *("source", "table", "name", "version", "unit", "row_is_unit", "neighbors", "max_rows"),
+    *(
+        "source",
+        "table",
+        "delimiter",
+        "encoding",
+        "name",
+        "version",
+        "unit",
+        "row_is_unit",
+        "neighbors",
+        "max_rows",
+    ),
     *("max_groups", "largest", "columns", "lookups", "ledger", "analysts"),
 )
 COLUMN = ("type", "bounds", "edges", "groups", "allowed")
@@ -71,6 +82,8 @@ def read_card(path: str | os.PathLike[str]) -> Card:
         document=fields.document,
         source=source,
         table=table,
+        delimiter=fields.text("delimiter", '";"'),
+        encoding=fields.text("encoding", '"cp1252"'),
         name=_parse_name(fields, "name", '"people"'),
         version=_parse_name(fields, "version", '"2026-11"'),
         unit=unit,

@@ -17,10 +17,10 @@ def check_schema(card: Card, source: Source) -> None:
         InvalidParameter: With the line of the card.
     """
     if card.unit is not None:
-        with _naming(card, "unit"):
+        with naming(card, "unit"):
             check_groupable(card.unit, source.kind(card.unit), "the column of units")
     for name, rules in card.columns.items():
-        with _naming(card, "columns", name):
+        with naming(card, "columns", name):
             kind = source.kind(name)
         _check_column(card, source, name, kind, rules)
 
@@ -33,19 +33,19 @@ def _check_column(card: Card, source: Source, name: str, kind: str, rules: Colum
             fix=f'Write type = "{kind}", or convert the column in the source.',
         )
     if rules.bounds is not None:
-        with _naming(card, "columns", name, "bounds"):
+        with naming(card, "columns", name, "bounds"):
             check_numeric(source, name, booleans=True)
     if rules.edges is not None:
-        with _naming(card, "columns", name, "edges"):
+        with naming(card, "columns", name, "edges"):
             check_numeric(source, name, booleans=False)
     if rules.groups is not None:
-        with _naming(card, "columns", name, "groups"):
+        with naming(card, "columns", name, "groups"):
             check_groupable(name, kind, "a column to group by")
             check_keys(((rules.groups[0],),), (name,), (kind,))
 
 
 @contextmanager
-def _naming(card: Card, *path: str) -> Iterator[None]:
+def naming(card: Card, *path: str) -> Iterator[None]:
     """Add a line of the card to an error about the table."""
     try:
         yield

@@ -21,7 +21,7 @@ from leastnoise.tables.where import Comparison, Joined, Node, truth
 if TYPE_CHECKING:
     from leastnoise.tables.queries.query import Query
 
-_GROUPABLE = ("integer", "text", "boolean", "date")
+_GROUPABLE = ("integer", "text", "boolean", "date", "timestamp")
 _NUMBERS = ("integer", "real", "decimal")
 # More keys than this are not written into a query. Other groups are then removed from its result.
 _MOST_WRITTEN = 1000
@@ -112,7 +112,8 @@ class Rows:
         few = _limit_keys(keys)
         if few is None:
             return self
-        return self.filter(among([self.source.value(name, self.table) for name in by], few))
+        columns = [self.source.value(name, self.table) for name in by]
+        return self.filter(among(columns, few, self.source.engine))
 
     def filter(self, condition: Any) -> "Rows":
         """Omit the rows for which an Ibis condition is not true."""
@@ -221,10 +222,12 @@ def check_groupable(name: str, kind: str, what: str) -> None:
     """Reject a column whose values do not identify units or groups equally on all engines."""
     if kind not in _GROUPABLE:
         raise InvalidParameter(
-            f"{what} must hold integers, strings, booleans or dates",
+            f"{what} must hold integers, strings, booleans, dates or timestamps",
             got=f"{name!r}, of kind {kind}",
-            fix="Choose another column, or convert it: times to dates, numbers to integers, "
-            'pandas objects by astype("string").',
+            fix="Choose another column, or convert it by "
+            + Words("types=", "--type")
+            + ': numbers to int, times with a zone to "timestamp"; pandas objects by '
+            'astype("string").',
         )
 
 

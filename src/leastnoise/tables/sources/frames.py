@@ -1,11 +1,11 @@
 """Frames of pandas, polars and Arrow, as tables of a DuckDB in memory.
 
 The type of a column decides whether it can be read, never a cell. Otherwise one person's data could
-decide whether ``protect`` succeeds. Columns of integers, floats, decimals, strings,
-booleans and dates are converted by a rule for every cell. A cell that the converted type cannot
-represent is NULL: a string that is not Unicode, a decimal with more digits than its type has, and a
-``date64`` that is not midnight or does not fit into ``date32``. No two different cells become the
-same value.
+decide whether ``protect`` succeeds. Columns of integers, floats, decimals, strings, booleans, dates
+and timestamps are converted by a rule for every cell. A cell that the converted type cannot
+represent is NULL: a string that is not Unicode, a decimal with more digits than its type has, a
+``date64`` that is not midnight or does not fit into ``date32``, and a timestamp outside the years 1
+to 9999. No two different cells become the same value, except timestamps that differ in nanoseconds.
 
 Columns of all other types are not read. They are replaced by a column of kind "other", which no
 query accepts.
@@ -26,10 +26,13 @@ _NAME = "records"  # of the table, in a query
 _FRAMES = {
     ("pandas", "DataFrame"): "a pandas frame",
     ("polars", "DataFrame"): "a polars frame",
+    ("polars", "LazyFrame"): "a polars LazyFrame",
     ("pyarrow", "Table"): "an Arrow table",
 }
 _DAY = 86_400_000  # milliseconds
 _DIGITS = 38  # of DuckDB's decimals
+# The first second of the year 1 and the last of the year 9999, from 1970.
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799
 
 
 def frame_name(source: object) -> str | None:
@@ -43,7 +46,14 @@ def frame_name(source: object) -> str | None:
 
 
 def frame_table(frame: Any, name: str) -> "ir.Table":
-    """Return a frame as a table of a DuckDB of our own."""
+    """Return a frame as a table of a DuckDB of our own; a LazyFrame is collected first."""
+    if name == "a polars LazyFrame":
+        frame, name = without_details(frame.collect), "a polars frame"
+        if frame is None:
+            raise Unsupported(
+                "The polars LazyFrame cannot be collected",
+                fix="Collect it yourself, and pass the frame.",
+            )
     names = list(frame.column_names if name == "an Arrow table" else frame.columns)
     _check_names(names)
     backend = in_memory()
@@ -93,7 +103,7 @@ def _from_pandas(column: Any) -> Any:
 
     dtype = column.dtype
     if isinstance(dtype, np.dtype):
-        if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        if dtype.kind not in "biufM" or dtype.itemsize > 8:
             return None
         native = np.asarray(column, dtype=dtype.newbyteorder("="))
         return pa.array(native, from_pandas=True)
@@ -104,7 +114,9 @@ def _from_pandas(column: Any) -> Any:
     if isinstance(dtype, pd.CategoricalDtype):
         return _from_categories(column, _from_pandas(pd.Series(dtype.categories)))
     whole = [f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
-    nullable = [f"{kind}Dtype" for kind in ("Boolean", "Float32", "Float64", "Arrow", *whole)]
+    nullable = [
+        f"{kind}Dtype" for kind in ("Boolean", "Float32", "Float64", "Arrow", "DatetimeTZ", *whole)
+    ]
     accepted = tuple(getattr(pd, name) for name in nullable)
     return pa.Array.from_pandas(column) if isinstance(dtype, accepted) else None
 
@@ -171,6 +183,8 @@ def _read_arrow(column: Any) -> Any:
         return _read_arrow(pc.run_end_decode(column))
     if is_.is_date64(kind):
         return _read_date64(column)
+    if is_.is_timestamp(kind):
+        return _read_times(column)
     if is_.is_float16(kind):
         return column.cast(pa.float32())
     if is_.is_string(kind) or is_.is_large_string(kind) or is_.is_string_view(kind):
@@ -200,6 +214,26 @@ def _read_date64(column: Any) -> Any:
     fits = pc.and_(pc.less(days, 1 << 31), pc.greater_equal(days, -(1 << 31)))
     known = pc.if_else(pc.and_(exact, fits), days, pa.scalar(None, pa.int64()))
     return known.cast(pa.int32()).cast(pa.date32())
+
+
+def _read_times(column: Any) -> Any:
+    """Return timestamps in microseconds; NULL if Python does not have them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    units, kind = column.cast(pa.int64()), column.type
+    per = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[kind.unit]
+    least, most = _FIRST * per, (_LAST + 1) * per - 1
+    known = pc.and_(
+        pc.greater_equal(units, max(least, -1 << 63)),
+        pc.less_equal(units, min(most, (1 << 63) - 1)),
+    )
+    units = pc.if_else(known, units, pa.scalar(None, pa.int64()))
+    if per <= 1_000_000:
+        micros = pc.multiply(units, 1_000_000 // per)
+    else:
+        micros = pc.divide(units, per // 1_000_000)
+    return micros.cast(pa.timestamp("us", None if kind.tz is None else "UTC"))
 
 
 def _read_decimals(column: Any) -> Any:

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.tables.sources.engine import fetch, without_details
-from leastnoise.tables.sources.source import Source, open_source
+from leastnoise.tables.sources.opening import open_source
+from leastnoise.tables.sources.source import Source
 from leastnoise.tables.where import Column, Value, align
 
 if TYPE_CHECKING:
@@ -119,21 +120,10 @@ def join_lookup(
     joined = source.table.left_join(unique, left == right)
     table = joined.select(*source.table.columns, *names)
     kinds = dict(source.kinds) | {name: opened.kinds[name] for name in names}
-    return JoinedSource(
-        table=table,
-        engine=source.engine,
-        name=source.name,
-        text=source.text,
-        kinds=MappingProxyType(kinds),
-        place=source.place,
-        version=source.version,
-        owned=source.owned,
-        process=source.process,
-        base=source,
-        lookup=opened,
-        on=on,
-        content=content,
-    )
+    # All else is as in the source, also which columns a card does not allow.
+    same = {each.name: getattr(source, each.name) for each in fields(Source)}
+    same |= {"table": table, "kinds": MappingProxyType(kinds)}
+    return JoinedSource(**same, base=source, lookup=opened, on=on, content=content)
 
 
 def _open_lookup(source: Source, lookup: object) -> tuple[Source, str | None]:

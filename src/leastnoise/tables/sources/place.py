@@ -5,10 +5,11 @@ because a changed answer would then reveal that the data has changed.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import escape, has_magic
 from os import getcwd
-from os.path import dirname, isabs, isfile, islink, join, realpath
+from os.path import dirname, exists, isabs, islink, join, realpath
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +36,23 @@ def named(name: str) -> Place:
 
 
 def file_place(path: str) -> Place:
-    """Return the place of a file, or of the files of a pattern.
+    """Return the place of a file or a folder, or of the files of a pattern.
 
     It is the absolute path. Symbolic links are not followed: a link that is moved to newer data
     stays the same place, like a file that is overwritten. A file whose name looks like a pattern
     is another place than the files of the pattern.
     """
-    if not isfile(path):
+    if not exists(path):
         pattern = locate(path, pattern=True)
         return Place(("file", pattern), pattern)
     return Place(("file", escape(locate(path))), locate(path))
+
+
+def files_place(paths: Sequence[str]) -> Place:
+    """Return the place of several files, in any order; its text names the first."""
+    located = sorted(map(locate, paths))
+    more = f" and {len(located) - 1} more" if len(located) > 1 else ""
+    return Place(("files", *located), f"{Path(located[0]).name if located else ''}{more}")
 
 
 def locate(path: str, *, pattern: bool = False) -> str:

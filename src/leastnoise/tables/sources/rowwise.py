@@ -79,9 +79,30 @@ def find_non_numbers(table: "ir.Table", engine: str) -> frozenset[str]:
     (origin,) = table.op().find(ops.PhysicalTable)
     odd = _odd_columns(origin, table.get_backend(), engine)
     columns = {name: _column(table[name].op()) for name in table.columns}
+    kinds = {name: table[name].type() for name in columns}
     return frozenset(
-        name for name in columns if columns[name] in odd and table[name].type().is_numeric()
+        name
+        for name in columns
+        if columns[name] in odd and (kinds[name].is_numeric() or kinds[name].is_timestamp())
     )
+
+
+def find_zoned(table: "ir.Table", engine: str) -> frozenset[str]:
+    """Return the columns of timestamps with a time zone, which Ibis does not report for Spark.
+
+    For Spark these are also computed columns of which it is not known.
+    """
+    times = {name: kind for name, kind in table.schema().items() if kind.is_timestamp()}
+    if engine != "pyspark" or not times:
+        return frozenset(name for name, kind in times.items() if kind.timezone is not None)
+    import ibis.expr.operations as ops
+
+    (origin,) = table.op().find(ops.PhysicalTable)
+    places = (origin.namespace.catalog, origin.namespace.database, origin.name)
+    name = ".".join(f"`{part.replace('`', '``')}`" for part in places if part)
+    fields = table.get_backend()._session.table(name).schema.fields
+    naive = {each.name for each in fields if each.dataType.typeName() == "timestamp_ntz"}
+    return frozenset(name for name in times if _column(table[name].op()) not in naive)
 
 
 def _check_types(value: Any, engine: str, odd: frozenset[str]) -> None:

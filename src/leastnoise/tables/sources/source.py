@@ -1,6 +1,6 @@
 """The source of a table: a file, a frame in memory, or a table of a database.
 
-Opening reads names and types only, so a dry run reads no row.
+Opening (opening.py) reads names and types only, so a dry run reads no row.
 """
 
 import hashlib
@@ -8,24 +8,20 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from os import PathLike, fspath
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import InvalidParameter
 from leastnoise.suggestions import find_nearest
 from leastnoise.tables.sources import csv_files
-from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
+from leastnoise.tables.sources.conversions import describe_types
 from leastnoise.tables.sources.engine import without_details
-from leastnoise.tables.sources.frames import frame_name, frame_table
 from leastnoise.tables.sources.literals import compile_query
-from leastnoise.tables.sources.local import read
-from leastnoise.tables.sources.place import Place, derivation, file_place, named, table_place
-from leastnoise.tables.sources.rowwise import FILTERED, check_rowwise, find_non_numbers
+from leastnoise.tables.sources.place import Place, derivation
+from leastnoise.tables.sources.rowwise import FILTERED
 from leastnoise.tables.where import (
     Column,
     Value,
@@ -36,7 +32,6 @@ from leastnoise.tables.where import (
 )
 
 if TYPE_CHECKING:
-    import ibis.expr.datatypes as dt
     import ibis.expr.operations as ops
     import ibis.expr.types as ir
 
@@ -51,18 +46,22 @@ class Source:
     """A table with its public properties.
 
     Attributes:
-        table: The table, as an Ibis expression.
+        table: The table, as an Ibis expression. Its timestamps are those that Python has.
         engine: Its engine: "duckdb", "postgres" or "pyspark".
         name: Its name in explanations: the caller's, or else the path as given, the table's name,
             "a pandas frame". 0.5.0 stored it in ledgers: it must never change.
         text: Whether every column holds strings, as in a CSV file.
-        kinds: The kind of each column: "integer", "real", "decimal", "text", "boolean", "date" or
-            "other".
+        kinds: The kind of each column: "integer", "real", "decimal", "text", "boolean", "date",
+            "timestamp" (without a time zone) or "other".
         place: Where it is, or the name that the caller gave it; None for data in memory.
         version: The version of the data that the caller passed; None if there is none.
         refused: The columns that the card of the table does not allow, each with the reason.
         card: The hash of the card; None without one.
         owned: Whether this package opened the connection, and must close it.
+        opened: The table before its columns were converted; None if it is ``table`` itself.
+        types: The kind of each column that the caller has converted.
+        reading: What the caller has said of how CSV files are written, by the names of arguments.
+        objects: Whether the rows are JSON lines.
         process: The id of the process that opened it.
     """
 
@@ -76,6 +75,10 @@ class Source:
     refused: Mapping[str, str] = field(default_factory=dict)
     card: str | None = None
     owned: bool = False
+    opened: "ir.Table | None" = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, str] = field(default_factory=dict)
+    objects: bool = False
     process: int = field(default_factory=os.getpid, compare=False)
 
     def __repr__(self) -> str:
@@ -157,7 +160,7 @@ class Source:
         An expression never does: its columns are parsed as it needs them.
         """
         node = self.find(column)
-        return self.text and isinstance(node, Column)
+        return self.text and isinstance(node, Column) and node.name not in self.types
 
     def value(self, column: str | Value, table: "ir.Table | None" = None) -> "ir.Value":
         """Return a column or an expression as an Ibis value, of this table or of some of its rows.
@@ -193,12 +196,14 @@ class Source:
         import ibis.expr.operations as ops
 
         filtered = bool(self.table.op().find(ops.Filter))
-        return (*([csv_files.OMITTED] if self.text else []), *([FILTERED] if filtered else []))
+        omitted = csv_files.OMITTED_OBJECTS if self.objects else csv_files.OMITTED
+        return (*([omitted] if self.text else []), *([FILTERED] if filtered else []))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about how rows are read."""
-        return (csv_files.NOTE,) if self.text else ()
+        lines = self.text and not self.objects
+        return (*([csv_files.NOTE] if lines else []), *describe_types(self.types))
 
     @property
     def words(self) -> dict[str, str | None]:
@@ -213,8 +218,18 @@ class Source:
     @cached_property
     def _identity(self) -> str:
         place = ("memory", self.name) if self.place is None else self.place.parts
-        columns = [*self.kinds.items()]
-        return _digest([place, self.version, columns, self.text, derivation(self.table.op())])
+        known = [place, self.version, [*self._stored_kinds.items()], self.text]
+        derived = derivation((self.table if self.opened is None else self.opened).op())
+        stated = [[*words.items()] for words in (self.types, self.reading) if words]
+        return _digest([*known, derived, *stated])
+
+    @property
+    def _stored_kinds(self) -> dict[str, str]:
+        """The kinds as ledgers have them, in which timestamps were "other" before version 0.6.0."""
+        return {
+            name: "other" if kind == "timestamp" and name not in self.types else kind
+            for name, kind in self.kinds.items()
+        }
 
     @cached_property
     def former_words(self) -> dict[str, str | None] | None:
@@ -224,7 +239,10 @@ class Source:
         """
         if self.place is None or self.place.parts[0] == "name" or self.version is not None:
             return None
-        known = [self.engine, self.name, dict(self.kinds), self.sql(self.table)]
+        if self.types or self.reading:
+            return None
+        table = self.table if self.opened is None else self.opened
+        known = [self.engine, self.name, self._stored_kinds, self.sql(table)]
         if self.engine == "postgres":
             server = self.table.get_backend().con.info
             known.append([server.host, server.port, server.dbname])
@@ -251,100 +269,5 @@ class Source:
         return str(ibis.to_sql(expression, dialect=self.engine))
 
 
-def open_source(
-    source: object,
-    table: str | None = None,
-    *,
-    name: str | None = None,
-    version: str | None = None,
-) -> Source:
-    """Open a source without reading a row.
-
-    Args:
-        source: The path of a CSV or Parquet file, or a pattern such as "people-*.csv" for several
-            with the same columns; a pandas or polars frame or an Arrow table; an Ibis table on
-            DuckDB, PostgreSQL or Spark, also with some of its rows and columns; or the connection
-            string of a PostgreSQL database.
-        table: With a connection string, the name of the table, with its schema if need be.
-        name: What the data is called; it replaces the place of the source.
-        version: The version of the data.
-
-    In a CSV file every line is one record, and the first line names the columns. Fields are
-    separated by commas and may be in double quotes, lines end with a line feed, a carriage return
-    or both, and the encoding is UTF-8. Reading never fails, and no line changes how another is
-    read. Omitted are lines with too few fields, with a quoted field that is not closed or goes on
-    after its closing quote, of more than 2,000,000 bytes, or with bytes that are not UTF-8. A
-    quoted field cannot contain a line break: what follows the break is read as another line, and is
-    a record if it has enough fields. Fields without a name are ignored, and an empty field is NULL.
-
-    Raises:
-        InvalidParameter: If there is no such file or table, or it cannot be read.
-        Unsupported: If this version cannot read such a source, or a library is missing.
-    """
-    opened = _open(source, table)
-    if name is not None:
-        opened = replace(opened, name=name, place=named(name))
-    return replace(opened, version=version)
-
-
-def _open(source: object, table: str | None) -> Source:
-    if isinstance(source, str) and source.startswith(ADDRESS):
-        opened, name = connect(source, table)
-        return _source(opened, "postgres", name, _table_place(opened, "postgres"), owned=True)
-    if table is not None:
-        raise InvalidParameter(
-            Words("table=", "--table")
-            + " must come with a connection string, of whose database it names a table",
-            got="it with another source",
-            fix="Omit it.",
-        )
-    if isinstance(source, str | PathLike):
-        path = fspath(source)
-        read_table, text = read(path)
-        place = file_place(str(path))
-        return _source(read_table, "duckdb", str(path), place, text=text, owned=True)
-    frame = frame_name(source)
-    if frame is not None:
-        return _source(frame_table(source, frame), "duckdb", frame, None, owned=True)
-    engine = engine_of(source)
-    chosen, name = check_rowwise(source)
-    return _source(chosen, engine, name, _table_place(chosen, engine))
-
-
-def _table_place(table: "ir.Table", engine: str) -> Place | None:
-    """Return the place of the one database table that an Ibis table is computed from."""
-    import ibis.expr.operations as ops
-
-    (origin,) = table.op().find(ops.PhysicalTable)
-    return table_place(origin, table.get_backend(), engine)
-
-
-def _source(
-    table: "ir.Table",
-    engine: str,
-    name: str,
-    place: Place | None,
-    *,
-    text: bool = False,
-    owned: bool = False,
-) -> Source:
-    kinds = {column: _kind(type_) for column, type_ in table.schema().items()}
-    kinds |= dict.fromkeys(find_non_numbers(table, engine), "other")
-    return Source(table, engine, name, text, MappingProxyType(kinds), place, owned=owned)
-
-
 def _digest(known: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:32]
-
-
-def _kind(type_: "dt.DataType") -> str:
-    """Return the kind of a type; values of kind "other" can be neither added nor grouped by."""
-    kinds = {
-        "integer": type_.is_integer(),
-        "real": type_.is_floating(),
-        "decimal": type_.is_decimal(),
-        "text": type_.is_string(),
-        "boolean": type_.is_boolean(),
-        "date": type_.is_date(),
-    }
-    return next((kind for kind, fits in kinds.items() if fits), "other")
