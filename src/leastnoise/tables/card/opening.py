@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from glob import escape, has_magic
 from types import MappingProxyType
 
@@ -43,16 +44,16 @@ def open_table(card: Card, *, name: str | None = None, version: str | None = Non
     name = name if card.name is None else card.name
     version = version if card.version is None else card.version
     place = _resolve(card, card.source, ("source",), pattern=True)
-    stated: dict[str, str | None] = {"name": name, "version": version}
-    stated |= {"delimiter": card.delimiter, "encoding": card.encoding}
+    how = {"delimiter": card.delimiter, "encoding": card.encoding}
+    open_place = partial(open_source, place, card.table, name=name, version=version, **how)
     with naming(card, "source"):
-        source = open_source(place, card.table, **stated)
+        source = open_place()
     try:
         types = _find_conversions(card, source)
         if types:
             source.close()
             with naming(card, "columns"):
-                source = open_source(place, card.table, types=types, **stated)
+                source = open_place(types=types)
         joined = _join_lookups(card, source)
         check_schema(card, joined)
     except BaseException:
