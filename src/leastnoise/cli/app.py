@@ -298,7 +298,8 @@ def _table_queries() -> "dict[str, TableQuery]":
 def main() -> None:
     """Publish statistics about people with differential privacy.
 
-    A certificate states how close the noise of calibrate is to optimal.
+    A certificate states how close to optimal the noise of calibrate is, and in
+    which class.
 
     \b
     leastnoise ledger create people.ledger --epsilon 1 --delta 1e-6

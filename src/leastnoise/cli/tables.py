@@ -70,7 +70,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--allow-exact",
             is_flag=True,
-            help="Allow noise that is sometimes 0, which releases the exact value.",
+            help="Allow noise with a point mass or, for integers, with 0 more than e^ε times as "
+            "likely as ±1. It sometimes releases the exact value.",
         ),
     ),
     "Groups and rows": (
