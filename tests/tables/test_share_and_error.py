@@ -482,6 +482,16 @@ def test_the_commands_take_shares_and_errors(folder: str) -> None:
     assert "for everything released together" in " ".join(done.output.split())
 
 
+def test_a_share_above_the_rest_is_rejected_with_the_share_that_remains(folder: str) -> None:
+    """The share that the message names is then possible."""
+    assert call(*COUNT, "--share", "3/5").exit_code == 0
+    older = [*COUNT, "--where", "x > 18"]
+    done = call(*older, "--share", "3/5")
+    assert done.exit_code == 3
+    assert "use --share 0.4 or less." in " ".join(done.output.split())
+    assert call(*older, "--share", "0.4").exit_code == 0
+
+
 def test_the_commands_reject_two_amounts_and_none(folder: str) -> None:
     done = call(*COUNT, "--error", "40", "--epsilon", "1")
     assert done.exit_code == 2

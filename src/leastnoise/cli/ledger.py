@@ -34,7 +34,7 @@ from leastnoise.rendering import Fact
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger
 
-_GAUSSIAN = "--accounting gaussian"
+_GAUSSIAN = "leastnoise ledger allocate"
 
 
 @click.group(cls=LedgerGroup, subcommand_metavar="COMMAND FILE [OPTIONS]", options_metavar="")
