@@ -422,7 +422,10 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     assert [*then["price_by_rows"]] == ["100", "1000", "10000"]
     assert "then" not in people.explain(Count(), error=40).to_dict()
     mean = " ".join(str(dry).split())
-    assert "mean of x Error ± 3, as requested. The rows are counted first, roughly" in mean
+    assert (
+        "mean of x 95% interval of at most ± 3, with probability 99%. The rows are counted first, "
+        "roughly" in mean
+    )
     assert all(f" {rows} rows: " in mean for rows in ("100", "1,000", "10,000"))
     assert ("% of the allocation for counts" in mean) is (ledger.accounting == "gaussian")
     assert max(map(len, str(dry).splitlines())) <= 80
