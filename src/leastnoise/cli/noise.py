@@ -105,10 +105,7 @@ def calibrate(
     ]
     if mechanism.integer or mechanism.needs_allow_exact:
         exact = format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)
-        included = ", the atom included" if "atom=≈" in f"{sampled.noise}" else ""
-        facts.append(
-            ("Exact release", f"with probability {exact}{included}, the answer is the true value")
-        )
+        facts.append(("Exact release", f"with probability {exact}, the answer is the true value"))
     if save is not None:
         facts.append(("Certificate", save))
     print_words(f"95% error ± {usual}, expected error {certificate.describe_cost()}")
