@@ -144,3 +144,13 @@ def test_parameters_are_the_options_of_commands() -> None:
     typed = {option.opts[0] for name in COMMANDS for option in COMMANDS[name].params}
     known = {errors.parameter(name).command for name in errors._OPTIONS}
     assert known <= typed
+
+
+def test_two_numbers_with_a_comma_are_explained() -> None:
+    source, *others = TABLE.split()
+    words = ["sum", source, "income", "--bounds"]
+    done = CliRunner().invoke(main, [*words, "0,150000", *others])
+    assert done.exit_code == 2
+    assert "Write --bounds 0 150000." in done.stderr
+    done = CliRunner().invoke(main, [*words, "0,", "150000", *others])
+    assert "Write --bounds" not in done.stderr

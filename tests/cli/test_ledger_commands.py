@@ -275,6 +275,8 @@ def test_the_old_order_works_and_warns(file: str, old: str) -> None:
         (["plot", "FILE"], "Missing option '--out'"),
         (["show"], "Missing argument 'FILE'"),
         (["show", "FILE", "FILE"], "Got unexpected extra argument"),
+        (["allocate", "FILE", "a", "--epsilon", "0.1"], "An allocation needs δ > 0"),
+        (["allocate", "FILE", "a", "--epsilon", "0.1"], "Add --delta 1e-6."),
     ],
 )
 def test_wrong_usage_is_told(file: str, words: list[str], message: str) -> None:

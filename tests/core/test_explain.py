@@ -41,7 +41,10 @@ def test_what_is_said_is_never_less_than_the_worst_answer_does(epsilon: str, del
     assert told <= best_guess * 100 + min(0.01, (best_guess - 0.5) + 1e-5)
     if promise.delta:
         assert (
-            said(words, r"with probability ([\d.e-]+)%, the answer reveals with certainty")
+            said(
+                words,
+                r"reveals no more than if, with probability ([\d.e-]+)%, it showed with certainty",
+            )
             >= promise.delta * 100
         )
     if promise.epsilon:
@@ -54,7 +57,7 @@ def test_at_epsilon_0_the_worst_case_is_stated_and_no_epsilon(delta: str) -> Non
     """A (0, δ) never passes for an ε that it does not satisfy."""
     words = unwrapped(ln.Privacy(delta=delta).explain())
     assert re.findall(r"ε = ([\d.e-]+)", words) == ["0"]
-    assert "otherwise it reveals nothing." in words
+    assert "and otherwise revealed nothing." in words
 
 
 def test_an_epsilon_alone_is_said_to_hold_always() -> None:

@@ -50,9 +50,9 @@ def test_the_gaussian_error_is_that_of_the_caps() -> None:
 
 
 def test_the_sentence_states_both_errors() -> None:
-    assert describe_accounting(BOTH, "--accounting gaussian") == (
-        "From 12 counts on, --accounting gaussian gives smaller expected errors than basic "
-        "accounting: for example, 37 instead of 120 for each of 120 counts."
+    assert describe_accounting(BOTH, "leastnoise ledger allocate") == (
+        "For 12 or more counts, leastnoise ledger allocate gives smaller expected errors than "
+        "basic accounting: for example, 37 instead of 120 for each of 120 counts."
     )
     assert describe_accounting(ln.Privacy(1)) is None
     assert gaussian_pays_off_from(ln.Privacy(1)) is None

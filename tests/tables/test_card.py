@@ -790,9 +790,9 @@ SCHEMA: dict[str, tuple[tuple[str, str], str, str]] = {
     "no such column": (("[columns.age]", "[columns.aeg]"), "[columns.aeg]", "No column 'aeg' in"),
     "no such unit": (('unit = "person"', 'unit = "persn"'), "unit", "No column 'persn' in"),
     "another type": (
-        ('type = "integer"', 'type = "real"'),
+        ('type = "integer"', 'type = "decimal"'),
         "type",
-        "states that 'income' is of type real, got a column of kind integer",
+        "states that 'income' is of type decimal, got a column of kind integer",
     ),
     "bounds of a column of strings": (
         ('type = "text"\ngroups = ["north", "south"]', "bounds = [0, 1]"),

@@ -422,7 +422,10 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     assert [*then["price_by_rows"]] == ["100", "1000", "10000"]
     assert "then" not in people.explain(Count(), error=40).to_dict()
     mean = " ".join(str(dry).split())
-    assert "mean of x Error ± 3, as requested. The rows are counted first, roughly" in mean
+    assert (
+        "mean of x 95% interval of at most ± 3, with probability 99%. The rows are counted first, "
+        "roughly" in mean
+    )
     assert all(f" {rows} rows: " in mean for rows in ("100", "1,000", "10,000"))
     assert ("% of the allocation for counts" in mean) is (ledger.accounting == "gaussian")
     assert max(map(len, str(dry).splitlines())) <= 80
@@ -480,6 +483,16 @@ def test_the_commands_take_shares_and_errors(folder: str) -> None:
     done = call(*mean, "--error", "9")
     assert done.exit_code == 0
     assert "for everything released together" in " ".join(done.output.split())
+
+
+def test_a_share_above_the_rest_is_rejected_with_the_share_that_remains(folder: str) -> None:
+    """The share that the message names is then possible."""
+    assert call(*COUNT, "--share", "3/5").exit_code == 0
+    older = [*COUNT, "--where", "x > 18"]
+    done = call(*older, "--share", "3/5")
+    assert done.exit_code == 3
+    assert "use --share 0.4 or less." in " ".join(done.output.split())
+    assert call(*older, "--share", "0.4").exit_code == 0
 
 
 def test_the_commands_reject_two_amounts_and_none(folder: str) -> None:

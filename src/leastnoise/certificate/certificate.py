@@ -212,9 +212,8 @@ class Certificate:
         if self.exact:
             statement = f"optimal among {among}"
         elif isinstance(gap, Fraction):
-            percent = format_rounded(gap * 100, 3, ROUND_CEILING)
             aside = "" if zero == Interval.exact(0) else ", not counting the cost of no error"
-            statement = f"within {percent}% of optimal among {among}{aside}"
+            statement = f"{_format_gap(gap)} among {among}{aside}"
         elif self.lower_bound > zero.lower:  # a table with bounds only for the cost of no error
             excess = format_rounded(self.cost - self.lower_bound, 3, ROUND_CEILING)
             statement = f"costs at most {excess} more than optimal among {among}"
@@ -227,3 +226,14 @@ class Certificate:
 _OBJECTIVES = {"l1": "E|error|", "l2": "E error²"}
 # The classes of noise, by their shape.
 CLASSES = {"unimodal": "symmetric unimodal noise", "any": "all noise"}
+
+
+def _format_gap(gap: Fraction) -> str:
+    """Print a gap, rounded up; one above 100% as a multiple of the lower bound.
+
+    >>> _format_gap(Fraction(1, 1000)), _format_gap(Fraction(297, 100))
+    ('within 0.1% of optimal', 'at most 3.97 times the lower bound')
+    """
+    if gap > 1:
+        return f"at most {format_rounded(1 + gap, 3, ROUND_CEILING)} times the lower bound"
+    return f"within {format_rounded(gap * 100, 3, ROUND_CEILING)}% of optimal"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leastnoise import __version__
+from leastnoise.core.exact import quote
 from leastnoise.errors import (
     BudgetExceeded,
     EntropyFailed,
@@ -185,6 +186,7 @@ class StrictCommand(click.Command):
             if more and self._on_more is not None:
                 problem, fix = self._on_more
                 raise InvalidParameter(problem, fix=fix) from None
+            _reject_comma(options, values)
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -205,6 +207,22 @@ class StrictCommand(click.Command):
         super().format_epilog(ctx, formatter)
         if self._exit_codes:
             write_exit_codes(formatter, self._exit_codes)
+
+
+def _reject_comma(options: Sequence[click.Option], values: Mapping[str, Any]) -> None:
+    """Raise an error for an option that takes two numbers, written with a comma: 0,150000."""
+    for option in options:
+        value = values.get(option.name or "")
+        if option.nargs != 2 or not isinstance(value, tuple):
+            continue
+        parts = value[0].split(",")
+        if len(parts) == 2 and all(parts):
+            name = option.opts[0]
+            raise InvalidParameter(
+                f"{name} takes two numbers",
+                got=quote(value[0]),
+                fix=f"Write {name} {parts[0]} {parts[1]}.",
+            ) from None
 
 
 class NumberCommand(StrictCommand):
@@ -298,7 +316,8 @@ def _table_queries() -> "dict[str, TableQuery]":
 def main() -> None:
     """Publish statistics about people with differential privacy.
 
-    A certificate states how close the noise of calibrate is to optimal.
+    A certificate states how close to optimal the noise of calibrate is, and in
+    which class.
 
     \b
     leastnoise ledger create people.ledger --epsilon 1 --delta 1e-6

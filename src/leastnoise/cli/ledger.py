@@ -34,7 +34,7 @@ from leastnoise.rendering import Fact
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger
 
-_GAUSSIAN = "--accounting gaussian"
+_GAUSSIAN = "leastnoise ledger allocate"
 
 
 @click.group(cls=LedgerGroup, subcommand_metavar="COMMAND FILE [OPTIONS]", options_metavar="")
@@ -308,7 +308,8 @@ ledger.add(
     leastnoise ledger allocate people.ledger survey --epsilon 0.8 --delta 9e-7
 
     The guarantee is charged immediately and cannot be refunded. All releases from the allocation
-    satisfy it together. From about 12 releases on, they have less noise than with basic accounting.
+    satisfy it together. For 12 or more counts at ε = 1, δ = 1e-6, they have less noise than with
+    basic accounting.
 
     In Python: leastnoise.Ledger.allocate
     """,

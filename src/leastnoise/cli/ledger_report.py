@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The number of releases that a report shows.
 LAST = 10
 _ACCOUNT = ["dataset", "analyst", "limit (ε, δ)", "spent (ε, δ)", "remaining (ε, δ)"]
-_ALLOCATION = ["dataset", "allocation", "ε, δ", "caps", "μ² remaining", "γ remaining"]
+_ALLOCATION = ["dataset", "allocation", "ε, δ", "caps", "remaining (μ², γ)"]
 # Printed in place of a missing name or limit.
 _NONE = "-"
 _INDENT = 5
@@ -41,8 +41,8 @@ def print_allocations(allocations: "list[AllocationAccount]") -> None:
             allocation.name,
             _format_pair(allocation.privacy, ROUND_FLOOR),
             str(allocation.caps),
-            format_share(allocation.rest.square, allocation.caps.square),
-            format_share(allocation.rest.failure, allocation.caps.failure),
+            f"{format_share(allocation.rest.square, allocation.caps.square)}, "
+            f"{format_share(allocation.rest.failure, allocation.caps.failure)}",
         ]
         for allocation in allocations
     ]

@@ -158,7 +158,8 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
     "--allow-exact",
     is_flag=True,
     group=options.PRIVACY,
-    help="Allow noise that is sometimes 0, which releases the exact value.",
+    help="Allow noise with a point mass or, for integers, with 0 more than e^ε times as likely as "
+    "±1. It sometimes releases the exact value.",
 )
 @options.option(
     "--ledger", metavar="FILE", group=options.LEDGER, help="The ledger to charge. Default: none."

@@ -70,7 +70,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--allow-exact",
             is_flag=True,
-            help="Allow noise that is sometimes 0, which releases the exact value.",
+            help="Allow noise with a point mass or, for integers, with 0 more than e^ε times as "
+            "likely as ±1. It sometimes releases the exact value.",
         ),
     ),
     "Groups and rows": (
@@ -82,8 +83,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "groups",
             multiple=True,
             metavar="VALUE",
-            help="Group to include. Repeatable. With several --by, values separated by commas. "
-            "Default: groups are discovered, which requires δ > 0.",
+            help="Group to include. For several: --group VALUE --group VALUE. With several --by, "
+            "values separated by commas. Default: groups are discovered, which requires δ > 0.",
         ),
         click.option("--groups-file", metavar="FILE", help="The groups, one per line."),
         click.option(
@@ -167,8 +168,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--dry-run",
             is_flag=True,
-            help="Print sensitivity, noise and 95% error instead. Nothing is read or charged, and "
-            "no ledger is needed.",
+            help="Print sensitivity, noise and 95% error instead. No row is read and nothing is "
+            "charged. A ledger is read only with --share or --error.",
         ),
         click.option("--sql", is_flag=True, help="With --dry-run: print the SQL too."),
         click.option(

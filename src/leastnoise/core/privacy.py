@@ -96,7 +96,9 @@ class Privacy:
 
         Every output that satisfies (ε, δ) is a post-processing of an answer that reveals
         everything with probability δ and otherwise changes the odds by at most e^ε (Kairouz, Oh and
-        Viswanath 2015). So that is the worst case.
+        Viswanath 2015). So that answer is the worst case. It is not a statement about each output:
+        with Gaussian noise, outputs that change the odds by more than e^ε have a total probability
+        above δ.
 
         Args:
             people: The number of people in the data, if it is public. The text then says what δ
@@ -139,15 +141,13 @@ def format_guess(advantage: Fraction) -> str:
 
 def _explain_worst_case(privacy: Privacy) -> str:
     """Explain the worst case that the guarantee allows."""
-    odds = (
-        f"changes the odds by a factor of at most {_format_up(exponential(privacy.epsilon).upper)}"
-    )
-    least = odds if privacy.epsilon else "reveals nothing"
+    odds = f" by a factor of at most {_format_up(exponential(privacy.epsilon).upper)}"
     if not privacy.delta:
-        return f"The answer {least}."
+        return f"The answer {'changes the odds' + odds if privacy.epsilon else 'reveals nothing'}."
     return (
-        f"In the worst case, with probability {_format_up(privacy.delta * 100)}%, the answer "
-        f"reveals with certainty whether that person is in the data; otherwise it {least}."
+        f"The answer reveals no more than if, with probability {_format_up(privacy.delta * 100)}%, "
+        "it showed with certainty whether that person is in the data, and otherwise "
+        f"{'changed the odds' + odds if privacy.epsilon else 'revealed nothing'}."
     )
 
 

@@ -76,7 +76,7 @@ class Ledger:
         analyst_limit: The limit of this analyst, within that of the dataset. Default: none.
         accounting: ``"basic"`` to add up ε and δ, or ``"gaussian"`` to put the whole limit of a new
             dataset into one allocation, in which costs add up in squares. At ε = 1, δ = 1e-6 that
-            is better from 12 counts on: an expected error of 34 instead of 100 for each of 100
+            is better for 12 or more counts: an expected error of 34 instead of 100 for each of 100
             counts (:func:`leastnoise.planning.describe_accounting`). It never changes. Default: as
             recorded, ``"basic"`` for a new dataset.
         witness: A head that the chain must contain (:attr:`Receipt.head`), or the path of a file in

@@ -136,12 +136,12 @@ def _check_allocatable(privacy: Privacy) -> None:
         raise InvalidParameter(
             "An allocation needs δ > 0",
             got=format_guarantee(privacy),
-            fix="Use for example Privacy(1, '1e-6').",
+            fix="Add " + Words("a δ, such as Privacy(1, '1e-6').", "--delta 1e-6."),
         )
     if privacy.epsilon > LARGEST_EPSILON or is_long(privacy.epsilon):
         raise InvalidParameter(
             f"ε of an allocation must be at most {LARGEST_EPSILON}, with a short denominator",
-            fix="Use for example Privacy(1, '1e-6').",
+            fix="Use for example " + Words("Privacy(1, '1e-6').", "--epsilon 1 --delta 1e-6."),
         )
 
 

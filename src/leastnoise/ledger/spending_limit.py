@@ -79,6 +79,19 @@ class SpendingLimit:
             return Fraction(0)
         return self.remaining.epsilon / self.whole.epsilon
 
+    @property
+    def possible_share(self) -> Fraction:
+        """The largest share of the whole that certainly remains, in every part of the limit."""
+        rest = self.remaining
+        if isinstance(rest, AllocatedPrivacy):
+            pairs = [
+                (rest.cost.square, rest.caps.square),
+                (rest.cost.failure, rest.caps.failure),
+            ]
+        else:
+            pairs = [(rest.epsilon, self.whole.epsilon), (rest.delta, self.whole.delta)]
+        return min((part / whole for part, whole in pairs if whole), default=Fraction(0))
+
 
 def make_part(cost: "GaussianCost", caps: "GaussianCost", whole: Privacy) -> AllocatedPrivacy:
     """Return a part of an allocation with the guarantee ``whole``, to be spent."""

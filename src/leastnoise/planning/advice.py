@@ -89,20 +89,19 @@ def describe_accounting(limit: Privacy, option: str = "accounting='gaussian'") -
 
     Args:
         limit: The limit of the ledger.
-        option: How Gaussian accounting is chosen, such as ``--accounting gaussian``. Default: the
-            parameter in Python.
+        option: How Gaussian accounting is chosen, such as ``leastnoise ledger allocate``. Default:
+            the parameter in Python.
 
     >>> describe_accounting(Privacy(1, "1e-6"))  # doctest: +NORMALIZE_WHITESPACE
-    "From 12 counts on, accounting='gaussian' gives smaller expected errors than basic
+    "For 12 or more counts, accounting='gaussian' gives smaller expected errors than basic
     accounting: for example, 37 instead of 120 for each of 120 counts."
     """
     first = gaussian_pays_off_from(limit)
     if first is None:
         return None
     more = errors_of_counts(limit, _MANY * first.answers)
-    count = f"count{'s' * (first.answers > 1)}"
     return (
-        f"From {first.answers} {count} on, {option} gives smaller expected errors than basic "
+        f"For {first.answers} or more counts, {option} gives smaller expected errors than basic "
         f"accounting: for example, {_up(more.gaussian)} instead of {_up(more.basic)} for each of "
         f"{more.answers} counts."
     )

@@ -4,13 +4,14 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 
 from leastnoise.core.exact import format_exact, format_ratio, format_rounded, format_short
 from leastnoise.core.noise import DiscreteSteps, Rounded
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.json_types import Json
+from leastnoise.ledger import AllocatedPrivacy
 from leastnoise.mechanism import AnyMechanism, Mechanism, half_width
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable, wrap
 from leastnoise.tables.add_noise import Numbers, show_above
@@ -22,6 +23,7 @@ from leastnoise.tables.queries.mean import TYPICAL_ROWS
 from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.release import PreparedRelease
 from leastnoise.tables.spending_limit import describe_amount, describe_share, share_to_json
+from leastnoise.tables.target_error import size_of
 from leastnoise.tables.terms import NO_TERMS, Terms
 
 _HEADER = ("query", "number", "95% error", "sensitivity", "ε", "δ", "noise")
@@ -84,6 +86,7 @@ class Explanation:
         lines = [
             "Dry run: no row was read and nothing was charged.",
             "",
+            *([] if self.target is None else [*map(printable, _explain_mean(self.target)), ""]),
             *align_columns(_wrap_titles([list(_HEADER), *self._cells()]), [0, 1, 6]),
         ]
         for result in self._explain_results():
@@ -113,8 +116,6 @@ class Explanation:
 
     def _explain_results(self) -> Iterator[list[str]]:
         """Return the lines on the errors of results that are computed from the numbers."""
-        if self.target is not None:
-            yield _explain_mean(self.target)
         for planned, numbers in self.prepared.queries:
             errors = planned.query.result_errors([mechanism for _, mechanism in numbers])
             if errors:
@@ -154,7 +155,8 @@ class Explanation:
                 line = [error, sensitivity, _short(privacy.epsilon), _short(privacy.delta)]
                 line.append(_noise_name(mechanism, number.family))
                 rest = ["as above", "", "", "", ""] if shared else line
-                lines.append([title, number.name, *rest])
+                name = number.name if self.target is None else "rough count"
+                lines.append([title, name, *rest])
                 title = ""
         return lines
 
@@ -178,11 +180,13 @@ def _describe_terms(terms: Terms) -> Iterator[Fact]:
 
 def _explain_mean(target: MeanTarget) -> list[str]:
     """Return the cost of a mean with a target error, for a few numbers of rows."""
-    costs = [f"{rows:,} rows: {_describe_costs(cost)}" for rows, cost in _estimate_costs(target)]
+    costs = [
+        f"{rows:,} rows: {_describe_costs(target, cost)}" for rows, cost in _estimate_costs(target)
+    ]
     facts = [
-        f"Error ± {format_exact(target.error)}, as requested.",
+        f"95% interval of at most ± {format_exact(target.error)}, with probability 99%.",
         "The rows are counted first, roughly and perhaps several times. The first of these counts "
-        "is above.",
+        "is below.",
         "About what the mean costs:",
         *(f"  {cost}" for cost in costs),
     ]
@@ -194,12 +198,21 @@ def _indent(fact: str) -> list[str]:
     return wrap(fact.lstrip(), first="    " if fact[:1] != " " else "      ", further="      ")
 
 
-def _describe_costs(cost: MeanCost) -> str:
-    """Print what the counts and the mean cost."""
+def _describe_costs(target: MeanTarget, cost: MeanCost) -> str:
+    """Print about what the counts and the mean cost, and whether that is too much."""
     if cost.mean is None:
         return "not possible"
-    counts = describe_share(cost.counts) or format_guarantee(cost.counts)
-    return f"{describe_amount(cost.mean)}, and {counts} for counts"
+    counts = describe_share(cost.counts) or format_guarantee(_round_up(cost.counts))
+    shown = f"{describe_amount(_round_up(cost.mean))}, and {counts} for counts"
+    size = size_of(target.limit.add(cost.counts, cost.mean))
+    return f"{shown} (more than may be spent)" if size > target.scale.cap(target.at_most) else shown
+
+
+def _round_up(privacy: Privacy) -> Privacy:
+    """Return a guarantee with three digits, for an estimate; a part of an allocation unchanged."""
+    if isinstance(privacy, AllocatedPrivacy):
+        return privacy
+    return Privacy(format_rounded(privacy.epsilon, 3, ROUND_CEILING), privacy.delta)
 
 
 def _mean_to_json(target: MeanTarget) -> Json:

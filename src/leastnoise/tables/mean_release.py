@@ -129,7 +129,7 @@ class _Steps:
         """
         target, available = self.target, self.find_available(spent)
         mean = f"the {target.query.title} with an error of ± {format_exact(target.error)}"
-        problem = f"About {max(count.rows, 0)} rows are too few for {mean}"
+        problem = f"By a noisy count, about {max(count.rows, 0)} rows are too few for {mean}"
         if needed is not None:
             most = _describe(target, available)
             problem = (
@@ -138,6 +138,8 @@ class _Steps:
         charges = "The charge of its count stands"
         if count.place > 1:
             charges = f"The charges of its {count.place} counts stand"
+        remaining = SpendingLimit.of(self.ledger).remaining
+        charges += f" ({describe_amount(spent)}), and {describe_amount(remaining)} remain"
         return BudgetExceeded(
             f"{problem}. {charges}",
             fix=self._advise(count, available),

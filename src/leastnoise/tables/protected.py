@@ -281,7 +281,10 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             with cite_largest(self.card):
                 return [self._reach_error(_find_only(queries), terms, terms.error, how)]
         prepared = self._prepare(queries, terms.amount, weights)
-        return how.release(prepared, self.ledger)
+        try:
+            return how.release(prepared, self.ledger)
+        except BudgetExceeded as failure:
+            raise terms.add_advice(failure) from None
 
     def join(
         self, lookup: object, *, on: str, columns: Sequence[str] | None = None

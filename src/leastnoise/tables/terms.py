@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 
-from leastnoise.core.exact import Number, parse_positive, quote
+from leastnoise.core.exact import Number, format_rounded, parse_positive, quote
 from leastnoise.core.privacy import Privacy, as_privacy
-from leastnoise.errors import InvalidParameter, Words
+from leastnoise.errors import BudgetExceeded, InvalidParameter, Words
 from leastnoise.ledger import Ledger, SpendingLimit, Unrecorded, check_name
 
 _PRIVACY = Words("privacy=", "--epsilon and --delta")
 _SHARE = Words("share=", "--share")
+_SHARE_OF = Words("share=", "--share ")
 _ERROR = Words("error=", "--error")
 _AT_MOST = Words("at_most=", "--at-most")
 
@@ -41,6 +43,16 @@ class Terms:
         if self.limit is None or self.share is None:
             raise TypeError("the amount that an error costs depends on the query")
         return self.limit.take(self.share)
+
+    def add_advice(self, failure: BudgetExceeded) -> BudgetExceeded:
+        """Add the largest share that remains to an error of the ledger, if a share was given."""
+        possible = self.limit.possible_share if self.limit is not None else Fraction(0)
+        rest = format_rounded(possible, 3, ROUND_FLOOR)
+        if self.share is None or not 0 < Fraction(rest) < self.share:
+            return failure
+        fix = Words(failure.fix, failure.advice) + (" Or use " + _SHARE_OF + f"{rest} or less.")
+        problem = Words(failure.problem, failure.headline.rstrip("."))
+        return BudgetExceeded(problem, fix=fix, details=failure.details)
 
 
 NO_TERMS = Terms()

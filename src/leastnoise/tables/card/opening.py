@@ -44,8 +44,15 @@ def open_table(card: Card, *, name: str | None = None, version: str | None = Non
     name = name if card.name is None else card.name
     version = version if card.version is None else card.version
     place = _resolve(card, card.source, ("source",), pattern=True)
-    how = {"delimiter": card.delimiter, "encoding": card.encoding}
-    open_place = partial(open_source, place, card.table, name=name, version=version, **how)
+    open_place = partial(
+        open_source,
+        place,
+        card.table,
+        name=name,
+        version=version,
+        delimiter=card.delimiter,
+        encoding=card.encoding,
+    )
     with naming(card, "source"):
         source = open_place()
     try:

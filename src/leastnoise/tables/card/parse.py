@@ -28,19 +28,9 @@ from leastnoise.tables.queries.histogram import parse_edges
 
 # The fields of a card, and of each table in it.
 FIELDS = (
-    *(
-        "source",
-        "table",
-        "delimiter",
-        "encoding",
-        "name",
-        "version",
-        "unit",
-        "row_is_unit",
-        "neighbors",
-        "max_rows",
-    ),
-    *("max_groups", "largest", "columns", "lookups", "ledger", "analysts"),
+    *("source", "table", "delimiter", "encoding", "name", "version", "unit", "row_is_unit"),
+    *("neighbors", "max_rows", "max_groups"),
+    *("largest", "columns", "lookups", "ledger", "analysts"),
 )
 COLUMN = ("type", "bounds", "edges", "groups", "allowed")
 LEDGER = ("path", "dataset", "epsilon", "delta", "accounting", "allocation", "witness")
