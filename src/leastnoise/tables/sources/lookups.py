@@ -15,7 +15,7 @@ then rejected if a key repeats, because the minimum of two rows would be an arbi
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import count
 from types import MappingProxyType
