@@ -39,6 +39,9 @@ WORKING = {
     "ledger verify": "a.ledger",
     "ledger export": "a.ledger",
     "ledger plot": "a.ledger --out figure.xyz",
+    "card new": "people.csv",
+    "card check": "people.toml",
+    "card apply": "people.toml",
     "verify": "certificate.json",
     "paper": "people.csv",
 }
@@ -113,6 +116,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("person_id,region,income\n1,north,3\n2,south,5\n")
     ln.Ledger("a.ledger", limit=ln.Privacy(1, "1e-6")).close()
+    Path("people.toml").write_text(
+        'source = "people.csv"\nunit = "person_id"\nmax_rows = 1\n'
+        '[ledger]\npath = "c.ledger"\nepsilon = 1\n'
+    )
     certificate = ln.calibrate(ln.Privacy(1), sensitivity=1, solve=False).certificate
     Path("certificate.json").write_text(certificate.to_json())
     return tmp_path

@@ -471,10 +471,11 @@ def columns(engine: int) -> str:
 @pytest.fixture(scope="module")
 def duck_rows() -> Iterator[Source]:
     connection = ibis.duckdb.connect()
-    connection.raw_sql(f'CREATE TABLE people ("row" INTEGER, {columns(0)}, moment TIMESTAMP)')
+    more = "moment TIMESTAMP, blob BLOB"
+    connection.raw_sql(f'CREATE TABLE people ("row" INTEGER, {columns(0)}, {more})')
     marks = ", ".join("?" * (len(COLUMNS) + 1))
     rows = [list(row.values()) for row in ROWS]
-    connection.con.executemany(f"INSERT INTO people VALUES ({marks}, NULL)", rows)
+    connection.con.executemany(f"INSERT INTO people VALUES ({marks}, NULL, NULL)", rows)
     yield open_source(connection.table("people"))
     connection.disconnect()
 
@@ -688,7 +689,7 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
         ("worb = 'a'", "No column 'worb' in .*. Did you mean 'word'?"),
         ("Word = 'a'", "No column 'Word' in .*. Did you mean 'word'?"),
         ("small = 1 or zzz = 1", "No column 'zzz' in .*. Check"),
-        ("moment is null", "must be about columns of numbers, .*, got the column 'moment' of anot"),
+        ("blob is null", "must be about columns of numbers, .*, got the column 'blob' of another"),
         (
             "small = '1'",
             "compare 'small', a column of kind integer, with numbers, got the text '1'",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leastnoise import __version__
-from leastnoise.core.exact import quote
 from leastnoise.errors import (
     BudgetExceeded,
     EntropyFailed,
@@ -211,6 +210,8 @@ class StrictCommand(click.Command):
 
 def _reject_comma(options: Sequence[click.Option], values: Mapping[str, Any]) -> None:
     """Raise an error for an option that takes two numbers, written with a comma: 0,150000."""
+    from leastnoise.core.exact import quote  # only where the command fails
+
     for option in options:
         value = values.get(option.name or "")
         if option.nargs != 2 or not isinstance(value, tuple):
