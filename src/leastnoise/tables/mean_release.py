@@ -17,10 +17,10 @@ from fractions import Fraction
 from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words
-from leastnoise.ledger import Ledger, SpendingLimit, Unrecorded
+from leastnoise.ledger import Ledger, Recording, SpendingLimit, Unrecorded, check_name
 from leastnoise.mechanism import Mechanism, as_noise
 from leastnoise.tables.answers import GroupedAnswers, TableNumber
-from leastnoise.tables.mean_target import MeanTarget, RowCount
+from leastnoise.tables.mean_target import MOST_COUNTS, MeanTarget, RowCount
 from leastnoise.tables.release import PreparedRelease, TableResult, release
 from leastnoise.tables.spending_limit import describe_amount
 from leastnoise.tables.target_error import Scale, round_down, size_of
@@ -52,6 +52,7 @@ def release_mean(
     ``fresh`` is for the mean alone. The noise of the mean follows from the counts, so other counts
     would make it another query.
     """
+    Recording(ledger, key, fresh)  # rejects what the mean would be rejected for
     steps = _Steps(target, ledger, key, allow_exact=allow_exact)
     count, spent = steps.count_rows()
     size = target.find_mean(count)
@@ -93,8 +94,11 @@ class _Steps:
     def count_rows(self) -> tuple[RowCount, Privacy]:
         """Count the rows; return the last count, and what all of them cost."""
         first = self.target.prepare_count(self.target.first_exponent)
-        if not self.is_charged(first, self._name(1)):
+        self._check_length()
+        begun = not self.is_charged(first, self._name(1))
+        if begun:
             self._check_first(first.together)
+            self._check_unused(first, 1)
         count = self._count(self.target.first_exponent, 1)
         spent = first.together
         while (exponent := self.target.find_next(count)) is not None:
@@ -104,6 +108,9 @@ class _Steps:
                 needed = size_of(prepared.together)
                 if needed > available or self.target.is_hopeless(count, available):
                     raise self.make_error(count, spent, None)
+                if not begun:
+                    self._check_unused(prepared, count.place + 1)
+                begun = True
             count = self._count(exponent, count.place + 1)
             spent = self.target.limit.add(spent, prepared.together)
         return count, spent
@@ -162,6 +169,28 @@ class _Steps:
                 "spent. Nothing was charged or released",
                 fix="Raise " + Words("at_most=", "--at-most") + ", or give a larger error.",
             )
+
+    def _check_length(self) -> None:
+        """Reject a key that leaves no room for the names of the counts."""
+        if self.key is not None:
+            end = f": count {MOST_COUNTS}"
+            check_name(self.key + end, Words(f"key= with {end!r}", f"--key with {end!r}"))
+
+    def _check_unused(self, prepared: PreparedRelease, place: int) -> None:
+        """Reject a key of another query before the first count that is to be charged.
+
+        A mean is charged after all of its counts. So if a later step was charged and this one was
+        not, even after another look, the later one is of another query.
+        """
+        if self.key is None:
+            return
+        later = [self._name(each) for each in range(place + 1, MOST_COUNTS + 1)]
+        for name in filter(None, (self.key, *later)):
+            used = self.ledger.find_limit(name) is not None
+            if used and not self.is_charged(prepared, self._name(place)):
+                raise InvalidParameter(
+                    f"The key {name!r} was used with a different query", fix="Choose another key."
+                )
 
     def _name(self, place: int) -> str | None:
         """Return the key of a count; None for the default key."""
