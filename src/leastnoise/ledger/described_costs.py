@@ -182,11 +182,30 @@ def _find_facts(content: Content) -> _Facts:
 
 
 def _of_guarantee(epsilon: Fraction) -> Callable[[Fraction, Fraction], bool]:
-    """Return the check of a selection or a pair, which cost what their ε costs."""
-    from leastnoise.core.exact import square_of_epsilon
+    """Return the check of a selection or a pair, which cost what their ε costs.
+
+    Without γ that is μ(ε)². With γ it is what randomized response at ε needs at a few ε. Everything
+    that is valid for releases by their ε alone is valid for it, also if they are several.
+    """
+    from leastnoise.core.exact import exponential, square_of_epsilon
 
     least = square_of_epsilon(epsilon).lower
-    return lambda square, _: square < least
+
+    @lru_cache(maxsize=1)
+    def find_needed() -> list[tuple[Fraction, Fraction]]:
+        odds = exponential(epsilon)
+        places = sorted({epsilon * part for part in _PARTS})
+        return [
+            (place, (odds.lower - exponential(place).upper) / (1 + odds.upper)) for place in places
+        ]
+
+    @lru_cache(maxsize=64)
+    def exceeds(square: Fraction, failure: Fraction) -> bool:
+        if not failure or square >= least:
+            return square < least
+        return any(delta > _granted(square, failure, place) for place, delta in find_needed())
+
+    return exceeds
 
 
 def _of_profile(
@@ -257,21 +276,35 @@ def _count_plan(query: Content, _: tuple[str, ...]) -> Mapping[str, int]:
 def _count_tables(query: Content, _: tuple[str, ...]) -> Mapping[str, int]:
     """Count the numbers that one unit can change; equal places are one number."""
     noise, questions = query["noise"], query["questions"]
-    numbers = query.get("numbers")
-    if numbers is None:
-        ends = [sum(map(len, noise[:place])) for place in range(len(noise))]
-        numbers = [[end + i for i in range(len(own))] for end, own in zip(ends, noise, strict=True)]
     distinct: dict[int, tuple[str, int]] = {}
-    for question, digests, places in zip(questions, noise, numbers, strict=True):
-        groups = 1 if query["unit"] is None else question.get("max_groups", 1)
+    for question, digests, places in zip(questions, noise, _read_places(query), strict=True):
+        groups = question.get("max_groups", 1)
+        if type(groups) is not int or groups < 1:
+            raise ValueError
+        groups = 1 if query["unit"] is None else groups
         grouped = "by" in question or "edges" in question
         touched = 2 * groups if grouped and query["neighbours"] == "replace" else groups
         for digest, place in zip(digests, places, strict=True):
-            distinct[place] = digest, touched
+            known, most = distinct.get(place, (digest, touched))
+            if known != digest:
+                raise ValueError  # one number has one noise
+            distinct[place] = digest, max(most, touched)
     times: Counter[str] = Counter()
     for digest, touched in distinct.values():
         times[digest] += touched
     return times
+
+
+def _read_places(query: Content) -> list[list[int]]:
+    """Return the places of the numbers of each question among all distinct numbers: 0, 1, 2, …"""
+    numbers: list[list[int]] | None = query.get("numbers")
+    if numbers is None:
+        following = iter(range(sum(map(len, query["noise"]))))
+        return [[next(following) for _ in own] for own in query["noise"]]
+    every = [place for own in numbers for place in own]
+    if any(type(place) is not int for place in every) or {*every} != {*range(len({*every}))}:
+        raise ValueError
+    return numbers
 
 
 # The queries that use one mechanism.
