@@ -17,7 +17,7 @@ from leastnoise.core.exact import format_ratio
 from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.errors import InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Ledger, Spending
-from leastnoise.ledger.rows import Row
+from leastnoise.ledger.rows import Row, compute_digest, mechanism_key
 from leastnoise.mechanism import calibrate_pair, calibrate_vector
 from leastnoise.planning import build_gaussian
 from tests.support.forged_ledgers import forged, says
@@ -313,6 +313,64 @@ def test_a_guarantee_below_that_of_the_noise_is_neither_charged_nor_verified(
         else:
             with pytest.raises(LedgerDamaged, match="no ledger writes"):
                 verify(at)
+
+
+def understate(honest: Spending, **privacy: str) -> Spending:
+    """Return a charge whose description of its mechanism states another guarantee."""
+    ((_, description),) = honest.mechanisms.items()
+    changed = {**description, "privacy": {**description["privacy"], **privacy}}
+    stated = P(*map(Fraction, changed["privacy"].values()))
+    return Spending(stated, {compute_digest(changed): changed}, honest.asked)
+
+
+@pytest.mark.parametrize(
+    ("spending", "less", "same"),
+    [
+        (lambda: small(integer=True).spending(), {"epsilon": "19/1000"}, {"delta": "1/10"}),
+        (
+            lambda: small(family="laplace").spending(),
+            {"epsilon": "19/1000"},
+            {"epsilon": "21/1000"},
+        ),
+        (
+            lambda: gaussian(sensitivity=3, integer=True).spending(),
+            {"delta": "98/100000000"},
+            {"epsilon": "1"},
+        ),
+        (
+            lambda: gaussian(sensitivity=2).spending(),
+            {"epsilon": "59/1000"},
+            {"epsilon": "61/1000"},
+        ),
+        (
+            lambda: calibrate_vector(P("0.1", "1e-7"), sensitivity=1, dimension=9).spending([9]),
+            {"delta": "98/1000000000"},
+            {"delta": "101/1000000000"},
+        ),
+        (
+            lambda: ln.calibrate(P("0.02", "1e-9"), sensitivity=1, integer=True).spending(),
+            {"delta": "98/100000000000"},
+            {"delta": "101/100000000000"},
+        ),
+    ],
+)
+def test_a_description_does_not_state_less_than_its_noise_needs(
+    tmp_path: Path, spending: Callable[[], Spending], less: dict[str, str], same: dict[str, str]
+) -> None:
+    path, made = tmp_path / "a.ledger", spending()
+    with ln.Ledger(path, limit=P(10, "1/2")) as ledger:
+        ledger.charge(understate(made), key="honest")
+        ledger.charge(understate(made, **same), key="more")
+        reject(ledger, understate(made, **less))
+        ledger.verify()
+        rows = list(ledger.rows())
+    ((digest, description),) = understate(made, **less).mechanisms.items()
+    place = [place for place, row in enumerate(rows) if row.kind == "mechanism"][-1]
+    changed = says(rows[place], **description)._replace(key=mechanism_key(digest))
+    charge = says(rows[-1], mechanisms=[digest])
+    assert rows[-1].kind == "charge"
+    with pytest.raises(LedgerDamaged, match="no ledger writes"):
+        verify(forged(path, tmp_path, [*rows[:place], changed, *rows[place + 1 : -1], charge]))
 
 
 def test_a_query_of_a_program_s_own_contradicts_nothing(ledger: Any) -> None:
