@@ -62,8 +62,7 @@ def release_mean(
     charged = not fresh and steps.is_charged(prepared, key)
     if not charged and size > steps.find_available(spent):
         raise steps.make_error(count, spent, prepared.together)
-    (answer,) = release(prepared, ledger, key=key, fresh=fresh, allow_exact=allow_exact)
-    return answer
+    return steps.release(prepared, key, fresh=fresh)
 
 
 def estimate_cost(target: MeanTarget, rows: int) -> MeanCost:
@@ -115,6 +114,20 @@ class _Steps:
             spent = self.target.limit.add(spent, prepared.together)
         return count, spent
 
+    def release(
+        self, prepared: PreparedRelease, key: str | None, *, fresh: bool = False
+    ) -> TableResult:
+        """Release a count or the mean. Its guarantee would reveal the count before."""
+        exact = self.allow_exact
+        try:
+            (answer,) = release(
+                prepared, self.ledger, key=key, fresh=fresh, allow_exact=exact, adaptive=True
+            )
+        except BudgetExceeded as error:  # it states the guarantee
+            error.summary = self._summary
+            raise
+        return answer
+
     def is_charged(self, prepared: PreparedRelease, key: str | None) -> bool:
         """Return whether a release was charged before, so that repeating it costs nothing."""
         return self.ledger.find_limit(prepared.key if key is None else key) is not None
@@ -135,13 +148,10 @@ class _Steps:
                 counted precisely enough.
         """
         target, available = self.target, self.find_available(spent)
-        mean = f"the {target.query.title} with an error of ± {format_exact(target.error)}"
-        problem = f"About {max(count.rows, 0)} rows are too few for {mean}"
+        problem = f"About {max(count.rows, 0)} rows are too few for {self._mean}"
         if needed is not None:
             most = _describe(target, available)
-            problem = (
-                f"T{mean[1:]} needs {describe_amount(needed)}, and at most {most} may be spent"
-            )
+            problem = f"T{self._mean[1:]} needs {describe_amount(needed)}, and at most {most} may be spent"
         charges = "The charge of its count stands"
         if count.place > 1:
             charges = f"The charges of its {count.place} counts stand"
@@ -149,13 +159,21 @@ class _Steps:
             f"{problem}. {charges}",
             fix=self._advise(count, available),
             # The number of rows is an answer, from which the other numbers follow.
-            summary=f"Not enough budget for {mean}. What its counts cost stays charged",
+            summary=self._summary,
         )
+
+    @property
+    def _mean(self) -> str:
+        return f"the {self.target.query.title} with an error of ± {format_exact(self.target.error)}"
+
+    @property
+    def _summary(self) -> str:
+        return f"Not enough budget for {self._mean}. What its counts cost stays charged"
 
     def _count(self, exponent: int, place: int) -> RowCount:
         prepared = self.target.prepare_count(exponent)
         key = self._name(place)
-        (counted,) = release(prepared, self.ledger, key=key, allow_exact=self.allow_exact)
+        counted = self.release(prepared, key)
         rows = min(number.index for number in _list_counts(counted))
         return RowCount(rows, _noise_of(prepared), exponent, place)
 
