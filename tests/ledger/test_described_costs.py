@@ -317,7 +317,7 @@ def test_a_guarantee_below_that_of_the_noise_is_neither_charged_nor_verified(
 
 def understate(honest: Spending, **privacy: str) -> Spending:
     """Return a charge whose description of its mechanism states another guarantee."""
-    ((_, description),) = honest.mechanisms.items()
+    description: Any = next(iter(honest.mechanisms.values()))
     changed = {**description, "privacy": {**description["privacy"], **privacy}}
     stated = P(*map(Fraction, changed["privacy"].values()))
     return Spending(stated, {compute_digest(changed): changed}, honest.asked)

@@ -115,7 +115,8 @@ def test_the_price_of_a_mean_with_a_target_error_is_in_no_event(
     released = [event for event in events if isinstance(event, Released)]
     assert len(charged) == len(released) > 1
     for event in charged + released:
-        assert event.privacy is event.key is None
+        assert event.privacy is None
+        assert event.key is None
         assert "price follows from an answer" in str(event)
     assert all(event.cost is None for event in charged)
     assert Reused in kinds(again)

@@ -145,6 +145,11 @@ class Ledger:
         """Whether releases have seeded noise, as in tests (:mod:`leastnoise.testing`)."""
         return False
 
+    @property
+    def _allocation_class(self) -> "type[Allocation]":
+        """The class of its allocations, which must have the same noise."""
+        return Allocation
+
     def _open_store(self, seconds: float, *, create: bool) -> Store:
         return open_store(self.where, timeout=seconds, create=create)
 
@@ -376,6 +381,10 @@ class Allocation(Ledger):
 
     It shares the connection of its ledger: to close either closes both.
     """
+
+    def __new__(cls, ledger: Ledger | None = None, name: str = "") -> "Allocation":  # noqa: ARG004
+        """Make the kind of allocation that belongs to the ledger; a copy is made without one."""
+        return object.__new__(cls if ledger is None else ledger._allocation_class)
 
     def __init__(self, ledger: Ledger, name: str) -> None:
         """Charge releases to an allocation that exists in the dataset of a ledger."""

@@ -151,7 +151,8 @@ class _Steps:
         problem = f"About {max(count.rows, 0)} rows are too few for {self._mean}"
         if needed is not None:
             most = _describe(target, available)
-            problem = f"T{self._mean[1:]} needs {describe_amount(needed)}, and at most {most} may be spent"
+            needs = f"needs {describe_amount(needed)}, and at most {most} may be spent"
+            problem = f"T{self._mean[1:]} {needs}"
         charges = "The charge of its count stands"
         if count.place > 1:
             charges = f"The charges of its {count.place} counts stand"
