@@ -24,6 +24,7 @@ from leastnoise.ledger.charging import (
     Payer,
     PreparedCharge,
     find_answer,
+    find_charges,
     find_earlier_limit,
     missing_allocation_error,
 )
@@ -321,13 +322,17 @@ class Ledger:
         with self._chain.writing() as page:
             return prepared.write(page)
 
-    def find_limit(self, key: str) -> Privacy | None:
+    def find_limit(self, key: str, *, own: bool = False) -> Privacy | None:
         """Return the limit when a key was first charged; None if it was not charged.
 
         It is the limit of the analyst who charged it, if there was one, else that of the dataset.
+        ``own`` is for the charges of this analyst alone.
         """
         with self._chain.reading() as page:
-            return find_earlier_limit(page, self.dataset, key)
+            charges = find_charges(page, self.dataset, key)
+            if own:
+                charges = [row for row in charges if row.content["analyst"] == self.analyst]
+            return find_earlier_limit(page, charges[0]) if charges else None
 
     def stored(self, receipt: Receipt) -> Stored | None:
         """Return the stored answer of a charge, or None."""
