@@ -65,7 +65,13 @@ class Described:
 
     @cached_property
     def contradicts_itself(self) -> bool:
-        """Whether the noise of one release needs a larger δ at ε than the guarantee states."""
+        """Whether the noise of one release needs a larger δ at ε than the guarantee states.
+
+        A selection states no noise, and noise of an unknown kind cannot be rebuilt.
+        """
+        kind = self._identity.get("drawn", {}).get("kind")
+        if kind != "Vector" and kind not in _noise_classes():
+            return False
         epsilon, delta = self.guarantee
         return self.facts.find_delta(epsilon) > delta
 
