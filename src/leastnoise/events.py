@@ -45,7 +45,8 @@ class Event:
         title: The queries in a few words, as answers print them.
         dataset: The dataset of the ledger; None if the release is in no ledger.
         analyst: The analyst who asked; None if none was named.
-        key: The key of the query in the ledger; None if it has none yet.
+        key: The key of the query in the ledger; None if it has none yet, or if the key would reveal
+            an answer, as those of a mean with a target error.
         not_private: Whether the noise is seeded, in tests (:mod:`leastnoise.testing`).
     """
 
@@ -78,20 +79,22 @@ class Charged(Event):
     """A ledger was charged; the charge is on disk, and no data was read yet.
 
     Attributes:
-        privacy: The guarantee of the release, which is its price where ε and δ add up.
+        privacy: The guarantee of the release, which is its price where ε and δ add up; None if it
+            would reveal an earlier answer: for a mean with a target error, it follows from counts.
         allocation: The allocation that was charged; None if the guarantee was charged.
-        cost: The cost (μ², γ) that was charged to the allocation, or None.
+        cost: The cost (μ², γ) that was charged to the allocation; None if ``privacy`` is, or if
+            the guarantee was charged.
         ledger_seconds: The time to charge, with the time to wait for others who charge.
     """
 
-    privacy: Privacy
+    privacy: Privacy | None
     allocation: str | None
     cost: GaussianCost | None
     ledger_seconds: float
 
     def __str__(self) -> str:
         """Return the line of a log."""
-        price = format_guarantee(self.privacy)
+        price = _format_price(self.privacy)
         if self.cost is not None:
             price += f", {self.cost} of allocation {self.allocation!r}"
         return f"{Event.__str__(self)}: {price}; ledger {self.ledger_seconds:.3f} s"
@@ -122,24 +125,31 @@ class Released(Event):
     """New answers are released, and stored if there is a ledger.
 
     Attributes:
-        privacy: The guarantee of the release.
+        privacy: The guarantee of the release; None if it would reveal an earlier answer.
         engine_seconds: The time to run the queries and to add noise.
         ledger_seconds: The time to store the answers; 0 without a ledger.
     """
 
-    privacy: Privacy
+    privacy: Privacy | None
     engine_seconds: float
     ledger_seconds: float
 
     def __str__(self) -> str:
         """Return the line of a log."""
         times = f"engine {self.engine_seconds:.3f} s, ledger {self.ledger_seconds:.3f} s"
-        return f"{Event.__str__(self)}: {format_guarantee(self.privacy)}; {times}"
+        return f"{Event.__str__(self)}: {_format_price(self.privacy)}; {times}"
+
+
+def _format_price(privacy: Privacy | None) -> str:
+    """Return a guarantee in words, or why it is not shown."""
+    return "price follows from an answer" if privacy is None else format_guarantee(privacy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected(Event):
     """A request was refused because of what was asked, or because too little budget remains.
+
+    Nothing was charged for it, except that the charges of a mean's counts stand.
 
     Attributes:
         error: The name of the class of the error.

@@ -17,12 +17,22 @@ from dataclasses import replace
 from itertools import count
 from threading import RLock
 
-from leastnoise.core.exact import Number, parse_count
+from leastnoise.core.exact import parse_count
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.seeded import SeededTape
 from leastnoise.core.tape import Tape
 from leastnoise.json_types import Json
-from leastnoise.ledger import BEGINNING, Allocation, Head, Ledger, Receipt, Row, Spending, Stored
+from leastnoise.ledger import (
+    BEGINNING,
+    Allocation,
+    Head,
+    Ledger,
+    Receipt,
+    Release,
+    Row,
+    Spending,
+    Stored,
+)
 
 __all__ = ["NotPrivateLedger"]
 
@@ -73,20 +83,21 @@ class _NotPrivate(Ledger):
         """Return the declaration of the dataset, which says that it is not private."""
         return {"not_private": True, **super().export(unit=unit)}
 
-    def allocate(
-        self, name: str, privacy: Privacy, *, discovery: Number | None = None
-    ) -> Allocation:
-        """Make an allocation, as :meth:`leastnoise.Ledger.allocate` does; also not private."""
-        super().allocate(name, privacy, discovery=discovery)
-        return _NotPrivateAllocation(self, name)
+    @property
+    def releases(self) -> list[Release]:
+        """Every release, each of which says that it is not private."""
+        return [replace(release, not_private=True) for release in super().releases]
 
-    def allocation(self, name: str) -> Allocation:
-        """Open an allocation; also not private."""
-        super().allocation(name)
-        return _NotPrivateAllocation(self, name)
+    @property
+    def _allocation_class(self) -> type[Allocation]:
+        return _NotPrivateAllocation
 
     def _new_tape(self) -> Tape | None:
         return self._seeds.new_tape()
+
+    def __repr__(self) -> str:
+        who = "" if self.analyst is None else f", analyst={self.analyst!r}"
+        return f"NotPrivateLedger(seed={self._seeds.seed}, dataset={self.dataset!r}{who})"
 
 
 class NotPrivateLedger(_NotPrivate):
@@ -139,10 +150,6 @@ class NotPrivateLedger(_NotPrivate):
     def _open_store(self, seconds: float, *, create: bool) -> "_Memory":  # noqa: ARG002
         return _Memory()
 
-    def __repr__(self) -> str:
-        who = "" if self.analyst is None else f", analyst={self.analyst!r}"
-        return f"NotPrivateLedger(seed={self._seeds.seed}, dataset={self.dataset!r}{who})"
-
 
 class _NotPrivateAllocation(_NotPrivate, Allocation):
     """An allocation of a ledger whose releases have seeded noise."""
@@ -151,6 +158,9 @@ class _NotPrivateAllocation(_NotPrivate, Allocation):
         """Charge releases to an allocation, with noise of the same seed."""
         Allocation.__init__(self, ledger, name)
         self._seeds = ledger._seeds
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}.allocation({self.name!r})"
 
 
 def _mark(receipt: Receipt) -> Receipt:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import leastnoise
@@ -16,8 +17,9 @@ from leastnoise.core.exact import format_ratio
 from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.errors import InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Ledger, Spending
-from leastnoise.ledger.rows import Row
+from leastnoise.ledger.rows import Row, compute_digest, mechanism_key
 from leastnoise.mechanism import calibrate_pair, calibrate_vector
+from leastnoise.planning import build_gaussian
 from tests.support.forged_ledgers import forged, says
 
 ln: Any = leastnoise
@@ -192,6 +194,96 @@ def test_a_cost_below_that_of_the_noise_is_not_charged(ledger: Any) -> None:
     ledger.verify()
 
 
+def count_at_places(ledger: Any, questions: list[Any], noise: list[Any], **more: Any) -> Spending:
+    """Return a charge of counts; their noise costs 1/100 of the caps, or all of them."""
+    caps = ledger.allocations[0].caps.square
+    cheap, dear = (
+        build_gaussian(
+            GaussianCost(caps * part), sensitivity=Fraction(1), integer=True, delta=LIMIT.delta
+        ).spending()
+        for part in (Fraction(1, 100), Fraction(1))
+    )
+    digests = {"cheap": next(iter(cheap.mechanisms)), "dear": next(iter(dear.mechanisms))}
+    query = {
+        "answer": "tables",
+        "source": "x",
+        "name": "p",
+        "unit": "id",
+        "max_rows": 1,
+        "neighbours": "add_remove",
+        "questions": [{"ask": "count", **question} for question in questions],
+        "noise": [[digests[one]] for one in noise],
+        **more,
+    }
+    both = {"cheap": cheap.mechanisms, "dear": dear.mechanisms}
+    described = {digest: own for name in noise for digest, own in both[name].items()}
+    cost = GaussianCost(caps / 50)
+    return Spending(P(1, "1e-6"), described, query, find_costs=lambda: (cost,))
+
+
+GROUPED = {"by": ["g"], "max_groups": 2}
+
+
+@pytest.mark.parametrize(
+    ("questions", "noise", "more"),
+    [
+        *(
+            pytest.param([{"by": ["g"], "max_groups": most}], ["cheap"], {}, id=f"{most!r} groups")
+            for most in (0, -3, 1e-9, False, True, "1", None, 3)
+        ),
+        ([GROUPED, {"by": ["g"], "max_groups": -2}], ["cheap", "dear"], {}),
+        ([{}, {}], ["dear", "cheap"], {"numbers": [[0], [0]]}),
+        ([{}, {}], ["cheap", "cheap"], {"numbers": [[0], [-1]]}),
+        ([{}, {}], ["cheap", "cheap"], {"numbers": [[0], [2]]}),
+        ([{}, {}], ["cheap", "cheap"], {"numbers": [[1], [1]]}),
+        ([{}, {}], ["cheap", "cheap"], {"numbers": [[0], [False]]}),
+        ([{}, {}], ["cheap", "cheap"], {"numbers": [[0], ["1"]]}),
+        ([{"by": ["g"], "max_groups": 3}, {}], ["cheap", "cheap"], {"numbers": [[0], [0]]}),
+    ],
+)
+def test_a_query_does_not_hide_how_many_numbers_it_changes(
+    ledger: Any, questions: list[Any], noise: list[Any], more: Any
+) -> None:
+    ledger.charge(count_at_places(ledger, [GROUPED], ["cheap"]), key="honest")
+    shared = count_at_places(ledger, [GROUPED] * 2, ["cheap"] * 2, numbers=[[0], [0]])
+    ledger.charge(shared, key="also honest")
+    rows, path = list(ledger.rows()), Path(ledger.where)
+    cheat = count_at_places(ledger, questions, noise, **more)
+    before = ledger.head
+    with pytest.raises(InvalidParameter, match="Nothing was charged"):
+        ledger.charge(cheat, key="cheat")
+    assert ledger.head == before
+    ledger.close()
+    if "dear" not in noise:  # all noise is described in this ledger
+        place = [place for place, row in enumerate(rows) if row.kind == "spend"][-1]
+        changed = says(rows[place], asked=cheat.asked)
+        with pytest.raises(LedgerDamaged, match="no ledger writes"):
+            verify(forged(path, path.parent, [*rows[:place], changed, *rows[place + 1 :]]))
+
+
+def test_a_selection_may_cost_what_its_guarantee_with_delta_costs(tmp_path: Path) -> None:
+    """(μ(ε)², δ) of the whole query is valid for its selections, whose own ε is larger."""
+    whole = P("0.5", "0.9")
+    with ln.Ledger(tmp_path / "a.ledger", limit=whole) as ledger:
+        part = ledger.allocate("x", whole, discovery="0.99")
+        table = ln.protect(
+            pa.table({"id": [1, 2], "h": [1, 2], "g": ["a", "b"]}),
+            unit="id",
+            max_rows=1,
+            ledger=part,
+            name="p",
+        )
+        few = {"bounds": (0, 80), "bins": 8, "by": "g", "groups": ["a", "b"], "max_groups": 2}
+        table.quantile("h", 0.5, privacy=P("0.1", "0.4"), **few)
+        ledger.verify()
+        spent_now = part.allocations[0].spent
+        assert spent_now.failure == P(0, "0.4").delta
+        rows, path = list(ledger.rows()), Path(ledger.where)
+    for failure in ("1/1000", "1/100"):
+        with pytest.raises(LedgerDamaged, match="no ledger writes"):
+            verify(forge(path, rows, failure=failure))
+
+
 def test_a_description_does_not_hide_behind_the_digest_of_another(ledger: Any) -> None:
     wide, narrow = (
         ln.calibrate(P(epsilon, "1e-7"), sensitivity=1, integer=True, family="gaussian").spending()
@@ -221,6 +313,64 @@ def test_a_guarantee_below_that_of_the_noise_is_neither_charged_nor_verified(
         else:
             with pytest.raises(LedgerDamaged, match="no ledger writes"):
                 verify(at)
+
+
+def understate(honest: Spending, **privacy: str) -> Spending:
+    """Return a charge whose description of its mechanism states another guarantee."""
+    description: Any = next(iter(honest.mechanisms.values()))
+    changed = {**description, "privacy": {**description["privacy"], **privacy}}
+    stated = P(*map(Fraction, changed["privacy"].values()))
+    return Spending(stated, {compute_digest(changed): changed}, honest.asked)
+
+
+@pytest.mark.parametrize(
+    ("spending", "less", "same"),
+    [
+        (lambda: small(integer=True).spending(), {"epsilon": "19/1000"}, {"delta": "1/10"}),
+        (
+            lambda: small(family="laplace").spending(),
+            {"epsilon": "19/1000"},
+            {"epsilon": "21/1000"},
+        ),
+        (
+            lambda: gaussian(sensitivity=3, integer=True).spending(),
+            {"delta": "98/100000000"},
+            {"epsilon": "1"},
+        ),
+        (
+            lambda: gaussian(sensitivity=2).spending(),
+            {"epsilon": "59/1000"},
+            {"epsilon": "61/1000"},
+        ),
+        (
+            lambda: calibrate_vector(P("0.1", "1e-7"), sensitivity=1, dimension=9).spending([9]),
+            {"delta": "98/1000000000"},
+            {"delta": "101/1000000000"},
+        ),
+        (
+            lambda: ln.calibrate(P("0.02", "1e-9"), sensitivity=1, integer=True).spending(),
+            {"delta": "98/100000000000"},
+            {"delta": "101/100000000000"},
+        ),
+    ],
+)
+def test_a_description_does_not_state_less_than_its_noise_needs(
+    tmp_path: Path, spending: Callable[[], Spending], less: dict[str, str], same: dict[str, str]
+) -> None:
+    path, made = tmp_path / "a.ledger", spending()
+    with ln.Ledger(path, limit=P(10, "1/2")) as ledger:
+        ledger.charge(understate(made), key="honest")
+        ledger.charge(understate(made, **same), key="more")
+        reject(ledger, understate(made, **less))
+        ledger.verify()
+        rows = list(ledger.rows())
+    ((digest, description),) = understate(made, **less).mechanisms.items()
+    place = [place for place, row in enumerate(rows) if row.kind == "mechanism"][-1]
+    changed = says(rows[place], **description)._replace(key=mechanism_key(digest))
+    charge = says(rows[-1], mechanisms=[digest])
+    assert rows[-1].kind == "charge"
+    with pytest.raises(LedgerDamaged, match="no ledger writes"):
+        verify(forged(path, tmp_path, [*rows[:place], changed, *rows[place + 1 : -1], charge]))
 
 
 def test_a_query_of_a_program_s_own_contradicts_nothing(ledger: Any) -> None:

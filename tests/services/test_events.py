@@ -96,6 +96,49 @@ def test_the_cost_in_an_allocation_is_that_on_record(tmp_path: Path) -> None:
     assert charged.allocation == release.allocation
 
 
+@pytest.mark.parametrize("accounting", ["basic", "gaussian"])
+@pytest.mark.parametrize("key", [None, "m"])
+def test_the_price_of_a_mean_with_a_target_error_is_in_no_event(
+    tmp_path: Path, accounting: str, key: str | None
+) -> None:
+    """It follows from the noisy counts, and so does the default key."""
+    limit = ln.Privacy(40, "1e-3")
+    with ln.Ledger(tmp_path / "a.ledger", limit=limit, accounting=accounting) as ledger:
+        table = ln.protect(frame(), unit=None, ledger=ledger, name="marked")
+
+        def ask() -> None:
+            table.mean("value", bounds=(MARKED, MARKED + 1000), error=300, key=key)
+
+        events, again = heard(ask), heard(ask)
+        price = ledger.releases[-1]
+    charged = [event for event in events if isinstance(event, Charged)]
+    released = [event for event in events if isinstance(event, Released)]
+    assert len(charged) == len(released) > 1
+    for event in charged + released:
+        assert event.privacy is None
+        assert event.key is None
+        assert "price follows from an answer" in str(event)
+    assert all(event.cost is None for event in charged)
+    assert Reused in kinds(again)
+    assert not any(event.key for event in events[1:] + again[1:])
+    assert repr(price.privacy.epsilon) not in repr(events)
+
+
+def test_a_mean_that_the_ledger_refuses_does_not_state_its_price(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when others spend the budget between a check and the charge."""
+    from leastnoise.tables import mean_release
+
+    monkeypatch.setattr(mean_release._Steps, "find_available", lambda *_: Fraction(10**6))
+    with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy("0.1")) as ledger:
+        table = ln.protect(frame(), unit=None, ledger=ledger, name="marked")
+        events = heard(lambda: table.mean("value", bounds=(MARKED, MARKED + 1000), error=300))
+    rejected = events[-1]
+    assert isinstance(rejected, Rejected)
+    assert rejected.problem.endswith("What its counts cost stays charged")
+
+
 def test_a_mechanism_with_a_ledger_has_events_and_one_without_has_none(ledger: Any) -> None:
     assert kinds(heard(lambda: ONE.release(5, ledger=ledger))) == [Asked, Charged, Released]
     assert not heard(lambda: ONE.release(5))
@@ -165,8 +208,8 @@ def test_what_a_first_answer_shows_is_in_no_refusal(ledger: Any) -> None:
         table.mean("value", bounds=(0, 10**12), error=10**9)
     (rejected,) = (event for event in events if isinstance(event, Rejected))
     assert rejected.problem == (
-        "Not enough budget for the mean of value with the wanted error. The charge of its count "
-        "stands"
+        "Not enough budget for the mean of value with an error of ± 1000000000. What its counts "
+        "cost stays charged"
     )
 
 

@@ -1,5 +1,6 @@
 """Seeded noise: the same in every process, marked everywhere, and reached by nothing else."""
 
+import copy
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 import leastnoise
 from leastnoise.core.seeded import SeededTape
 from leastnoise.errors import BudgetExceeded, InvalidParameter
+from leastnoise.ledger import Allocation
 from leastnoise.mechanism import calibrate_pair, calibrate_vector
 from leastnoise.tables import QUERIES, census
 from leastnoise.testing import NotPrivateLedger
@@ -77,6 +79,51 @@ def numbers(answers: dict[str, Any]) -> str:
         values = [part.values if hasattr(part, "values") else part.value for part in parts]
         found[name] = [value.tolist() if hasattr(value, "tolist") else value for value in values]
     return repr(found)
+
+
+def test_the_parts_of_seeded_answers_are_marked(answers: dict[str, Any]) -> None:
+    mean = answers["mean"]
+    for part in (mean.count, mean.sum):
+        assert MARK in repr(part)
+        assert str(part).startswith(MARK)
+    for answer in answers.values():
+        assert "NOT PRIVATE" in repr(answer)
+        assert "NOT PRIVATE" in str(answer).splitlines()[0]
+        assert str(answer.receipt).splitlines()[0].endswith("NOT PRIVATE (seeded noise)")
+        assert MARK in repr(answer.receipt)
+
+
+def test_releases_and_allocations_of_a_seeded_ledger_are_marked() -> None:
+    part = ln.Privacy(1, "1e-4")
+    with NotPrivateLedger(seed=1, limit=LIMIT) as ledger:
+        made = [
+            ledger.allocate("x", part),
+            ledger.allocation("x"),
+            ln.Ledger.allocation(ledger, "x"),
+        ]
+        made += [Allocation(ledger, "x"), Allocation(made[0], "x"), copy.copy(made[0])]
+        for place, allocation in enumerate(made):
+            assert repr(allocation) == "NotPrivateLedger(seed=1, dataset='data').allocation('x')"
+            assert allocation.not_private
+            for key in ("shared", f"{place}"):  # stored, and new
+                answer = ONE.release(42, ledger=allocation, key=key)
+                assert repr(answer).startswith(MARK)
+        for release in (*ledger.releases, *made[-1].releases):
+            assert release.not_private
+            assert repr(release).startswith("<" + MARK)
+            assert "NOT PRIVATE (seeded noise)" in str(release)
+    with NotPrivateLedger(seed=1, limit=LIMIT, accounting="gaussian") as ledger:
+        assert repr(ONE.release(42, ledger=Allocation(ledger, "default"))).startswith(MARK)
+
+
+def test_nothing_of_a_real_ledger_is_marked(tmp_path: Path) -> None:
+    with ln.Ledger(tmp_path / "a.ledger", limit=LIMIT) as ledger:
+        part = ledger.allocate("x", ln.Privacy(1, "1e-4"))
+        for payer in (ledger, part, copy.copy(part), Allocation(part, "x")):
+            answer = ONE.release(42, ledger=payer)
+            told = [repr(payer), repr(answer), str(answer.receipt), repr(answer.receipt)]
+            told += [text for one in payer.releases for text in (str(one), repr(one))]
+            assert not any("NOT PRIVATE" in text or "NotPrivate" in text for text in told)
 
 
 # --------------------------------------------------------------------------------------- the seed

@@ -253,6 +253,40 @@ def test_a_mean_that_was_killed_continues_and_is_charged_once(
         assert spent(ledger) == (total.cost if isinstance(total, AllocatedPrivacy) else total)
 
 
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"key": 5}, "key.* must be a string"),
+        ({"key": ""}, "key.* must be a string"),
+        ({"key": True}, "key.* must be a string"),
+        ({"key": "x" * 991}, "key= with ': count 12' must be a string of 1 to 1000"),
+        ({"key": "k", "fresh": "yes"}, "fresh.* must be True or False"),
+        ({"key": "taken"}, "key 'taken' was used with a different query"),
+        ({"key": "taken", "fresh": True}, "key 'taken' was used with a different query"),
+        ({"key": "m"}, "key 'm: count 3' was used with a different query"),
+    ],
+)
+def test_a_mean_with_invalid_words_is_rejected_before_its_first_count(
+    people: ProtectedTable, ledger: ln.Ledger, given: dict[str, Any], problem: str
+) -> None:
+    for key in ("taken", "m: count 3"):
+        people.count(share="1/1000", key=key)
+    before = ledger.head
+    with pytest.raises(InvalidParameter, match=problem):
+        people.mean("x", bounds=BOUNDS, error=3, **given)
+    assert ledger.head == before
+
+
+def test_a_mean_with_another_error_is_rejected_before_another_count(
+    people: ProtectedTable, ledger: ln.Ledger
+) -> None:
+    people.mean("x", bounds=BOUNDS, error=10, key="m")
+    before = ledger.head
+    with pytest.raises(InvalidParameter, match="was used with a different"):
+        people.mean("x", bounds=BOUNDS, error=1, key="m")
+    assert ledger.head == before
+
+
 def test_counts_are_shared_by_means_with_similar_errors(
     people: ProtectedTable, ledger: ln.Ledger
 ) -> None:

@@ -336,6 +336,26 @@ def test_a_key_of_an_analyst_keeps_the_share_of_their_own_limit(tmp_path: Path) 
         assert len(ledger.releases) == 1
 
 
+def test_fresh_noise_under_the_key_of_another_analyst_costs_a_share_of_the_own_limit(
+    tmp_path: Path,
+) -> None:
+    """The key stands for one guarantee, so the share must be the one that has it."""
+    first_limit, own = ln.Privacy("0.2", "1e-7"), ln.Privacy("0.5", "25e-8")
+    with open_ledger(tmp_path, "basic", analyst="ann", analyst_limit=first_limit) as ledger:
+        first = protected(ledger).count(share="1/4", key="d")
+        where = ledger.where
+    with ln.Ledger(where, analyst="bob", analyst_limit=own) as ledger:
+        people = protected(ledger)
+        assert people.count(share="1/4", key="d").value == first.value
+        with pytest.raises(InvalidParameter, match="was used with a different ε and δ"):
+            people.count(share="1/4", key="d", fresh=True)
+        assert ledger.analyst_account.spent == ln.Privacy(0)
+        assert people.count(share="1/10", key="d", fresh=True).privacy == first.privacy
+        ledger.set_limit(ln.Privacy("0.6", "3e-7"), analyst="bob")
+        people.count(share="1/10", key="d", fresh=True)  # of the limit when bob first paid
+        assert ledger.analyst_account.spent == ln.Privacy("0.1", "5e-8")
+
+
 def test_any_answer_from_an_allocation_states_what_it_cost(tmp_path: Path) -> None:
     with open_ledger(tmp_path, "gaussian") as ledger:
         answer = protected(ledger).count(privacy=ln.Privacy("0.01"))

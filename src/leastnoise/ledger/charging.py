@@ -75,7 +75,7 @@ class PreparedCharge:
     def write(self, page: Draft) -> tuple[Receipt, Stored | None]:
         """Charge; or, if the key was charged before, return that charge and its answer."""
         dataset, spending = self._payer.dataset, self._spending
-        charged = [row for row in page.of(self._key, *CHARGES) if row.content["dataset"] == dataset]
+        charged = find_charges(page, dataset, self._key)
         for row in charged:
             check_same_query(self._key, row.content, self._body, spending.formerly)
         if charged and not self._fresh:
@@ -151,18 +151,21 @@ def _make_receipt(row: Row, page: Draft, *, reused: bool) -> Receipt:
     return replace(receipt, allocation=allocation, cost=cost)
 
 
-def find_earlier_limit(page: Draft, dataset: str, key: str) -> Privacy | None:
-    """Return the limit when a key was first charged, of its analyst or else of the dataset."""
-    charged = (row for row in page.of(key, *CHARGES) if row.content["dataset"] == dataset)
-    first = next(charged, None)
-    if first is None:
-        return None
-    content: Content = first.content
+def find_charges(page: Draft, dataset: str, key: str) -> list[Row]:
+    """Return the charges of a dataset under a key, in order."""
+    return [row for row in page.of(key, *CHARGES) if row.content["dataset"] == dataset]
+
+
+def find_earlier_limit(page: Draft, charge: Row) -> Privacy:
+    """Return the limit at the time of a charge, of its analyst or else of the dataset."""
+    content: Content = charge.content
+    dataset = content["dataset"]
     for analyst in (content["analyst"], None):
-        before = [row for row in page.of(limit_key(dataset, analyst), LIMIT) if row.seq < first.seq]
+        limits = page.of(limit_key(dataset, analyst), LIMIT)
+        before = [row for row in limits if row.seq < charge.seq]
         if before:
             return read_privacy(before[-1].content)
-    raise damage_error(first.seq, "charges a dataset without a limit")
+    raise damage_error(charge.seq, "charges a dataset without a limit")
 
 
 def find_answer(page: Draft, receipt: Receipt) -> Stored | None:

@@ -5,7 +5,8 @@ two contradict each other if the noise, at some ε, needs a larger δ than the c
 
     δ of the noise at ε  >  γ + (1 − γ)·δ_μ(ε).
 
-Both sides are enclosed, so a cost that is valid is never rejected, however it was found. How often
+The guarantee in a description of noise contradicts that noise if its δ at ε is larger. All sides
+are enclosed, so a cost that is valid is never rejected, however it was found. How often
 one unit changes each number is read from the query. Gaussian noise is checked in total, truncated
 Gaussian noise up to the mass beyond its ends, any other noise one release at a time.
 """
@@ -13,10 +14,10 @@ Gaussian noise up to the mass beyond its ends, any other noise one release at a 
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leastnoise.errors import Unsupported
+from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger.rows import Content, compute_digest, identify, parse_amount
 from leastnoise.ledger.sums import Sum
 
@@ -63,6 +64,18 @@ class Described:
         return parse_amount(privacy["epsilon"]), parse_amount(privacy["delta"])
 
     @cached_property
+    def contradicts_itself(self) -> bool:
+        """Whether the noise of one release needs a larger δ at ε than the guarantee states.
+
+        A selection states no noise, and noise of an unknown kind cannot be rebuilt.
+        """
+        kind = self._identity.get("drawn", {}).get("kind")
+        if kind != "Vector" and kind not in _noise_classes():
+            return False
+        epsilon, delta = self.guarantee
+        return self.facts.find_delta(epsilon) > delta
+
+    @cached_property
     def facts(self) -> "_Facts":
         """What the description proves about one release."""
         return _find_facts(self._identity)
@@ -97,6 +110,8 @@ def check_described(stated: Stated, described: Mapping[str, Described]) -> None:
     if "answer" not in query:
         return
     times = _COUNTS[query["answer"]](query, stated.mechanisms)
+    if any(described[digest].contradicts_itself for digest in times):
+        raise ValueError
     if query["answer"] in _SINGLE and _is_weaker(stated, times, described):
         raise ValueError
     if stated.cost is None:
@@ -140,16 +155,19 @@ class _Facts(NamedTuple):
         beyond: The probability that truncating this Gaussian noise removed; else 0.
         failure: At most γ of bounded Gaussian noise; else 0.
         exceeds: Whether the noise needs more than a cost (μ², γ), for noise that is not Gaussian.
+        find_delta: Returns at most the δ of the noise at an ε; 0 if that is not known.
     """
 
     square: Fraction = Fraction(0)
     beyond: Fraction = Fraction(0)
     failure: Fraction = Fraction(0)
     exceeds: Callable[[Fraction, Fraction], bool] = lambda _, __: False
+    find_delta: Callable[[Fraction], Fraction] = lambda _: Fraction(0)
 
 
 def _find_facts(content: Content) -> _Facts:
     """Return the facts in the identifying fields of a description."""
+    from leastnoise.core.exact import gaussian_delta
     from leastnoise.core.lattice import effective_sensitivity, effective_square
     from leastnoise.core.noise import Gaussian, LatticeNoise, Rounded, TruncatedGaussian
 
@@ -164,29 +182,61 @@ def _find_facts(content: Content) -> _Facts:
             raise ValueError
         size = drawn["dimension"]
         most = effective_square(delta, each.step, dimension=size, integer=integer)
-        return _Facts(most / each.noise.sigma**2)
+        square = most / each.noise.sigma**2
+        return _Facts(square, find_delta=lambda at: gaussian_delta(square, at, _BITS).lower)
     if drawn["kind"] not in _noise_classes():
         return _Facts(exceeds=_of_guarantee(epsilon))  # noise for pairs
     noise = _read_noise(drawn)
     if not isinstance(noise, LatticeNoise):
         raise ValueError  # noise is sampled on a lattice
     shift = effective_sensitivity(delta, noise.step, integer=integer)
+    find_delta = partial(_find_delta, noise, shift)
     if isinstance(noise, Rounded) and isinstance(noise.noise, Gaussian):
-        return _Facts((shift // noise.step * noise.step / noise.noise.sigma) ** 2)
+        square = (shift // noise.step * noise.step / noise.noise.sigma) ** 2
+        return _Facts(square, find_delta=find_delta)
     if isinstance(noise, Rounded) and isinstance(noise.noise, TruncatedGaussian):
         line, moved = noise.noise, shift // noise.step * noise.step
         outside = 2 * Gaussian(line.sigma).tail(line.radius, _BITS).upper
         revealed = line.below(moved - line.radius).lower if moved < 2 * line.radius else Fraction(1)
-        return _Facts((moved / line.sigma) ** 2, outside, revealed)
-    return _Facts(exceeds=_of_profile(noise, shift, epsilon))
+        return _Facts((moved / line.sigma) ** 2, outside, revealed, find_delta=find_delta)
+    return _Facts(exceeds=_of_profile(noise, shift, epsilon), find_delta=find_delta)
+
+
+def _find_delta(noise: "LatticeNoise", shift: Fraction, epsilon: Fraction) -> Fraction:
+    """Return at most the δ of noise at ε for shifts up to a length; 0 if it would take too long."""
+    from leastnoise.core.profile import Level
+
+    try:
+        return noise.curve(shift).worst(Level.at(epsilon))[0].lower
+    except (InvalidParameter, Unsupported):
+        return Fraction(0)
 
 
 def _of_guarantee(epsilon: Fraction) -> Callable[[Fraction, Fraction], bool]:
-    """Return the check of a selection or a pair, which cost what their ε costs."""
-    from leastnoise.core.exact import square_of_epsilon
+    """Return the check of a selection or a pair, which cost what their ε costs.
+
+    Without γ that is μ(ε)². With γ it is what randomized response at ε needs at a few ε. Everything
+    that is valid for releases by their ε alone is valid for it, also if they are several.
+    """
+    from leastnoise.core.exact import exponential, square_of_epsilon
 
     least = square_of_epsilon(epsilon).lower
-    return lambda square, _: square < least
+
+    @lru_cache(maxsize=1)
+    def find_needed() -> list[tuple[Fraction, Fraction]]:
+        odds = exponential(epsilon)
+        places = sorted({epsilon * part for part in _PARTS})
+        return [
+            (place, (odds.lower - exponential(place).upper) / (1 + odds.upper)) for place in places
+        ]
+
+    @lru_cache(maxsize=64)
+    def exceeds(square: Fraction, failure: Fraction) -> bool:
+        if not failure or square >= least:
+            return square < least
+        return any(delta > _granted(square, failure, place) for place, delta in find_needed())
+
+    return exceeds
 
 
 def _of_profile(
@@ -257,21 +307,35 @@ def _count_plan(query: Content, _: tuple[str, ...]) -> Mapping[str, int]:
 def _count_tables(query: Content, _: tuple[str, ...]) -> Mapping[str, int]:
     """Count the numbers that one unit can change; equal places are one number."""
     noise, questions = query["noise"], query["questions"]
-    numbers = query.get("numbers")
-    if numbers is None:
-        ends = [sum(map(len, noise[:place])) for place in range(len(noise))]
-        numbers = [[end + i for i in range(len(own))] for end, own in zip(ends, noise, strict=True)]
     distinct: dict[int, tuple[str, int]] = {}
-    for question, digests, places in zip(questions, noise, numbers, strict=True):
-        groups = 1 if query["unit"] is None else question.get("max_groups", 1)
+    for question, digests, places in zip(questions, noise, _read_places(query), strict=True):
+        groups = question.get("max_groups", 1)
+        if type(groups) is not int or groups < 1:
+            raise ValueError
+        groups = 1 if query["unit"] is None else groups
         grouped = "by" in question or "edges" in question
         touched = 2 * groups if grouped and query["neighbours"] == "replace" else groups
         for digest, place in zip(digests, places, strict=True):
-            distinct[place] = digest, touched
+            known, most = distinct.get(place, (digest, touched))
+            if known != digest:
+                raise ValueError  # one number has one noise
+            distinct[place] = digest, max(most, touched)
     times: Counter[str] = Counter()
     for digest, touched in distinct.values():
         times[digest] += touched
     return times
+
+
+def _read_places(query: Content) -> list[list[int]]:
+    """Return the places of the numbers of each question among all distinct numbers, from 0 on."""
+    numbers: list[list[int]] | None = query.get("numbers")
+    if numbers is None:
+        following = iter(range(sum(map(len, query["noise"]))))
+        return [[next(following) for _ in own] for own in query["noise"]]
+    every = [place for own in numbers for place in own]
+    if any(type(place) is not int for place in every) or {*every} != {*range(len({*every}))}:
+        raise ValueError
+    return numbers
 
 
 # The queries that use one mechanism.

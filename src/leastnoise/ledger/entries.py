@@ -114,15 +114,21 @@ class Receipt:
             ("Budget", rest if self.allocation is None else str(self.allocation)),
             ("Head", str(self.head)),
         ]
+        if self.not_private:
+            facts.insert(0, ("Noise", _SEEDED))
         return "\n".join(fact_lines([fact for fact in facts if fact[1]]))
 
     def __repr__(self) -> str:
-        return f"<receipt {printable(self.key)!r}: row {self.charge}, {self.at[:10]}>"
+        return f"<{mark(self)}receipt {printable(self.key)!r}: row {self.charge}, {self.at[:10]}>"
 
 
-def mark(receipt: Receipt | None) -> str:
-    """Return the words in front of a printed answer whose noise is seeded; empty for any other."""
-    return "NOT PRIVATE (seeded noise): " if receipt is not None and receipt.not_private else ""
+# How everything is marked whose noise is seeded.
+_SEEDED = "NOT PRIVATE (seeded noise)"
+
+
+def mark(receipt: "Receipt | Release | None") -> str:
+    """Return the words in front of what is printed if its noise is seeded; else nothing."""
+    return f"{_SEEDED}: " if receipt is not None and receipt.not_private else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +179,7 @@ class Release:
             The charge stands in any case.
         allocation: The name of the allocation that was charged; None if the guarantee was charged.
         cost: The cost (μ², γ) that was charged to the allocation, or None.
+        not_private: Whether the noise is seeded, in tests. Then the release is in no real ledger.
     """
 
     row: int
@@ -186,6 +193,7 @@ class Release:
     answered: str | None
     allocation: str | None = None
     cost: "GaussianCost | None" = None
+    not_private: bool = False
 
     def __str__(self) -> str:
         answered = "no" if self.answered is None else f"{_minute(self.answered)} UTC"
@@ -199,12 +207,13 @@ class Release:
             ("Guarantee", format_guarantee(self.privacy)),
             ("Allocation", f"{printable(self.allocation)!r}{cost}" if self.allocation else ""),
         ]
+        if self.not_private:
+            facts.insert(0, ("Noise", _SEEDED))
         return "\n".join(fact_lines([fact for fact in facts if fact[1]]))
 
     def __repr__(self) -> str:
-        return (
-            f"<release {printable(self.key)!r}: {format_guarantee(self.privacy)}, row {self.row}>"
-        )
+        what = f"{mark(self)}release {printable(self.key)!r}"
+        return f"<{what}: {format_guarantee(self.privacy)}, row {self.row}>"
 
 
 def _minute(time: str) -> str:

@@ -24,6 +24,7 @@ from leastnoise.ledger.charging import (
     Payer,
     PreparedCharge,
     find_answer,
+    find_charges,
     find_earlier_limit,
     missing_allocation_error,
 )
@@ -144,6 +145,11 @@ class Ledger:
     def not_private(self) -> bool:
         """Whether releases have seeded noise, as in tests (:mod:`leastnoise.testing`)."""
         return False
+
+    @property
+    def _allocation_class(self) -> "type[Allocation]":
+        """The class of its allocations, which must have the same noise."""
+        return Allocation
 
     def _open_store(self, seconds: float, *, create: bool) -> Store:
         return open_store(self.where, timeout=seconds, create=create)
@@ -316,13 +322,17 @@ class Ledger:
         with self._chain.writing() as page:
             return prepared.write(page)
 
-    def find_limit(self, key: str) -> Privacy | None:
+    def find_limit(self, key: str, *, own: bool = False) -> Privacy | None:
         """Return the limit when a key was first charged; None if it was not charged.
 
         It is the limit of the analyst who charged it, if there was one, else that of the dataset.
+        ``own`` is for the charges of this analyst alone.
         """
         with self._chain.reading() as page:
-            return find_earlier_limit(page, self.dataset, key)
+            charges = find_charges(page, self.dataset, key)
+            if own:
+                charges = [row for row in charges if row.content["analyst"] == self.analyst]
+            return find_earlier_limit(page, charges[0]) if charges else None
 
     def stored(self, receipt: Receipt) -> Stored | None:
         """Return the stored answer of a charge, or None."""
@@ -376,6 +386,10 @@ class Allocation(Ledger):
 
     It shares the connection of its ledger: to close either closes both.
     """
+
+    def __new__(cls, ledger: Ledger | None = None, name: str = "") -> "Allocation":  # noqa: ARG004
+        """Make the kind of allocation that belongs to the ledger; a copy is made without one."""
+        return object.__new__(cls if ledger is None else ledger._allocation_class)
 
     def __init__(self, ledger: Ledger, name: str) -> None:
         """Charge releases to an allocation that exists in the dataset of a ledger."""

@@ -42,6 +42,8 @@ class Recording:
         ledger: The ledger, or UNRECORDED.
         key: The name of the query. Default: its own key.
         fresh: Whether to charge again and draw new noise under a key that has an answer.
+        adaptive: Whether the guarantee follows from earlier answers. Then it would reveal them, and
+            so would the key: events omit both.
 
     Raises:
         InvalidParameter: If an argument is invalid, or needs a ledger that is not given.
@@ -50,6 +52,7 @@ class Recording:
     ledger: Ledger | Unrecorded
     key: str | None
     fresh: bool
+    adaptive: bool = False
 
     def __post_init__(self) -> None:
         """Reject anything but a ledger or UNRECORDED, and a key without a ledger."""
@@ -108,7 +111,8 @@ class Recording:
         ledger = self.ledger
         if isinstance(ledger, Unrecorded):
             return Request(title)
-        return Request(title, ledger.dataset, ledger.analyst, self.key, ledger.not_private)
+        key = None if self.adaptive else self.key
+        return Request(title, ledger.dataset, ledger.analyst, key, ledger.not_private)
 
     def _release_unrecorded(
         self, spending: Callable[[], Spending], draw: Draw[T], request: Request | None
@@ -130,8 +134,10 @@ class Recording:
     ) -> tuple[T, Receipt]:
         price, began = spending(), perf_counter()
         receipt, stored = ledger.charge_or_recall(price, self.key, fresh=self.fresh)
-        request = replace(request, key=receipt.key)
-        _emit_charge(request, price.privacy, receipt, perf_counter() - began, stored is not None)
+        privacy = None if self.adaptive else price.privacy
+        if not self.adaptive:
+            request = replace(request, key=receipt.key)
+        _emit_charge(request, privacy, receipt, perf_counter() - began, stored is not None)
         if stored is None:
             began = perf_counter()
             answer = codec.encode(draw(ledger._new_tape()))
@@ -147,13 +153,13 @@ class Recording:
                     + ".",
                 ) from None
             if is_heard(Released):
-                _emit_release(request, price.privacy, drawn - began, perf_counter() - drawn)
+                _emit_release(request, privacy, drawn - began, perf_counter() - drawn)
         with reading_content(stored.receipt.head.seq):
             return codec.decode(stored.content, stored.payload), stored.receipt
 
 
 def _emit_charge(
-    request: Request, privacy: Privacy, receipt: Receipt, seconds: float, stored: bool
+    request: Request, privacy: Privacy | None, receipt: Receipt, seconds: float, stored: bool
 ) -> None:
     """Emit that a release was charged, or that an earlier charge is reused."""
     if receipt.reused:
@@ -166,13 +172,13 @@ def _emit_charge(
                 *request.words,
                 privacy=privacy,
                 allocation=allocation,
-                cost=receipt.cost,
+                cost=None if privacy is None else receipt.cost,
                 ledger_seconds=seconds,
             )
         )
 
 
-def _emit_release(request: Request, privacy: Privacy, engine: float, ledger: float) -> None:
+def _emit_release(request: Request, privacy: Privacy | None, engine: float, ledger: float) -> None:
     """Emit that new answers are released."""
     emit(Released(*request.words, privacy=privacy, engine_seconds=engine, ledger_seconds=ledger))
 

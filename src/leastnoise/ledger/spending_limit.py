@@ -31,19 +31,20 @@ class SpendingLimit:
     caps: "GaussianCost | None" = None
 
     @classmethod
-    def of(cls, ledger: Ledger, key: str | None = None) -> "SpendingLimit":
+    def of(cls, ledger: Ledger, key: str | None = None, *, fresh: bool = False) -> "SpendingLimit":
         """Return the limit that the releases of a ledger are charged to.
 
         It is the allocation, if the ledger is one or has Gaussian accounting; else the analyst's
         own limit, if there is one; else that of the dataset. For a key that was charged before, it
-        is the limit at that time, so that the same share is the same amount.
+        is the limit at that time, so that the same share is the same amount. With ``fresh``, when
+        this analyst pays again, it is so for a key that this analyst charged before.
         """
         if ledger.accounting == "gaussian":
             name = ledger.name if isinstance(ledger, Allocation) else DEFAULT
             (allocation,) = (each for each in ledger.allocations if each.name == name)
             return cls(allocation.privacy, allocation.remaining, allocation.caps)
         account = ledger.analyst_account
-        earlier = None if key is None else ledger.find_limit(key)
+        earlier = None if key is None else ledger.find_limit(key, own=fresh)
         return cls(earlier or account.limit or ledger.limit, account.remaining)
 
     @property

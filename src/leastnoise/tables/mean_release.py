@@ -17,10 +17,10 @@ from fractions import Fraction
 from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words
-from leastnoise.ledger import Ledger, SpendingLimit, Unrecorded
+from leastnoise.ledger import Ledger, Recording, SpendingLimit, Unrecorded, check_name
 from leastnoise.mechanism import Mechanism, as_noise
 from leastnoise.tables.answers import GroupedAnswers, TableNumber
-from leastnoise.tables.mean_target import MeanTarget, RowCount
+from leastnoise.tables.mean_target import MOST_COUNTS, MeanTarget, RowCount
 from leastnoise.tables.release import PreparedRelease, TableResult, release
 from leastnoise.tables.spending_limit import describe_amount
 from leastnoise.tables.target_error import Scale, round_down, size_of
@@ -52,6 +52,7 @@ def release_mean(
     ``fresh`` is for the mean alone. The noise of the mean follows from the counts, so other counts
     would make it another query.
     """
+    Recording(ledger, key, fresh)  # rejects what the mean would be rejected for
     steps = _Steps(target, ledger, key, allow_exact=allow_exact)
     count, spent = steps.count_rows()
     size = target.find_mean(count)
@@ -61,8 +62,7 @@ def release_mean(
     charged = not fresh and steps.is_charged(prepared, key)
     if not charged and size > steps.find_available(spent):
         raise steps.make_error(count, spent, prepared.together)
-    (answer,) = release(prepared, ledger, key=key, fresh=fresh, allow_exact=allow_exact)
-    return answer
+    return steps.release(prepared, key, fresh=fresh)
 
 
 def estimate_cost(target: MeanTarget, rows: int) -> MeanCost:
@@ -93,8 +93,11 @@ class _Steps:
     def count_rows(self) -> tuple[RowCount, Privacy]:
         """Count the rows; return the last count, and what all of them cost."""
         first = self.target.prepare_count(self.target.first_exponent)
-        if not self.is_charged(first, self._name(1)):
+        self._check_length()
+        begun = not self.is_charged(first, self._name(1))
+        if begun:
             self._check_first(first.together)
+            self._check_unused(first, 1)
         count = self._count(self.target.first_exponent, 1)
         spent = first.together
         while (exponent := self.target.find_next(count)) is not None:
@@ -104,9 +107,26 @@ class _Steps:
                 needed = size_of(prepared.together)
                 if needed > available or self.target.is_hopeless(count, available):
                     raise self.make_error(count, spent, None)
+                if not begun:
+                    self._check_unused(prepared, count.place + 1)
+                begun = True
             count = self._count(exponent, count.place + 1)
             spent = self.target.limit.add(spent, prepared.together)
         return count, spent
+
+    def release(
+        self, prepared: PreparedRelease, key: str | None, *, fresh: bool = False
+    ) -> TableResult:
+        """Release a count or the mean. Its guarantee would reveal the count before."""
+        exact = self.allow_exact
+        try:
+            (answer,) = release(
+                prepared, self.ledger, key=key, fresh=fresh, allow_exact=exact, adaptive=True
+            )
+        except BudgetExceeded as error:  # it states the guarantee
+            error.summary = self._summary
+            raise
+        return answer
 
     def is_charged(self, prepared: PreparedRelease, key: str | None) -> bool:
         """Return whether a release was charged before, so that repeating it costs nothing."""
@@ -128,13 +148,11 @@ class _Steps:
                 counted precisely enough.
         """
         target, available = self.target, self.find_available(spent)
-        mean = f"the {target.query.title} with an error of ± {format_exact(target.error)}"
-        problem = f"By a noisy count, about {max(count.rows, 0)} rows are too few for {mean}"
+        problem = f"By a noisy count, about {max(count.rows, 0)} rows are too few for {self._mean}"
         if needed is not None:
             most = _describe(target, available)
-            problem = (
-                f"T{mean[1:]} needs {describe_amount(needed)}, and at most {most} may be spent"
-            )
+            needs = f"needs {describe_amount(needed)}, and at most {most} may be spent"
+            problem = f"T{self._mean[1:]} {needs}"
         charges = "The charge of its count stands"
         if count.place > 1:
             charges = f"The charges of its {count.place} counts stand"
@@ -144,13 +162,21 @@ class _Steps:
             f"{problem}. {charges}",
             fix=self._advise(count, available),
             # The number of rows is an answer, from which the other numbers follow.
-            summary=f"Not enough budget for {mean}. What its counts cost stays charged",
+            summary=self._summary,
         )
+
+    @property
+    def _mean(self) -> str:
+        return f"the {self.target.query.title} with an error of ± {format_exact(self.target.error)}"
+
+    @property
+    def _summary(self) -> str:
+        return f"Not enough budget for {self._mean}. What its counts cost stays charged"
 
     def _count(self, exponent: int, place: int) -> RowCount:
         prepared = self.target.prepare_count(exponent)
         key = self._name(place)
-        (counted,) = release(prepared, self.ledger, key=key, allow_exact=self.allow_exact)
+        counted = self.release(prepared, key)
         rows = min(number.index for number in _list_counts(counted))
         return RowCount(rows, _noise_of(prepared), exponent, place)
 
@@ -164,6 +190,28 @@ class _Steps:
                 "spent. Nothing was charged or released",
                 fix="Raise " + Words("at_most=", "--at-most") + ", or give a larger error.",
             )
+
+    def _check_length(self) -> None:
+        """Reject a key that leaves no room for the names of the counts."""
+        if self.key is not None:
+            end = f": count {MOST_COUNTS}"
+            check_name(self.key + end, Words(f"key= with {end!r}", f"--key with {end!r}"))
+
+    def _check_unused(self, prepared: PreparedRelease, place: int) -> None:
+        """Reject a key of another query before the first count that is to be charged.
+
+        A mean is charged after all of its counts. So if a later step was charged and this one was
+        not, even after another look, the later one is of another query.
+        """
+        if self.key is None:
+            return
+        later = [self._name(each) for each in range(place + 1, MOST_COUNTS + 1)]
+        for name in filter(None, (self.key, *later)):
+            used = self.ledger.find_limit(name) is not None
+            if used and not self.is_charged(prepared, self._name(place)):
+                raise InvalidParameter(
+                    f"The key {name!r} was used with a different query", fix="Choose another key."
+                )
 
     def _name(self, place: int) -> str | None:
         """Return the key of a count; None for the default key."""

@@ -274,7 +274,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             raise InvalidParameter(
                 "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
             )
-        terms = self._parse_terms(privacy, share, error, at_most, key)
+        terms = self._parse_terms(privacy, share, error, at_most, key, fresh=fresh)
         queries = self._complete(queries)
         how = _How(key, fresh, allow_exact)
         if terms.error is not None:
@@ -401,11 +401,13 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         error: Number | None,
         at_most: Number | None,
         key: str | None = None,
+        *,
+        fresh: bool = False,
     ) -> Terms:
         if self.closed:
             raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
         amounts = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
-        terms = parse_terms(self.ledger, **amounts, key=key)  # type: ignore[arg-type]
+        terms = parse_terms(self.ledger, **amounts, key=key, fresh=fresh)  # type: ignore[arg-type]
         return terms if self.card is None else limit_terms(self.card, terms)
 
     def _complete(self, queries: Sequence[Query]) -> list[Query]:

@@ -213,8 +213,12 @@ def release(
     key: str | None = None,
     fresh: bool = False,
     allow_exact: bool = False,
+    adaptive: bool = False,
 ) -> list[TableResult]:
-    """Charge the ledger, run the queries, add noise and store; return the answers in order."""
+    """Charge the ledger, run the queries, add noise and store; return the answers in order.
+
+    ``adaptive`` says that the guarantee follows from earlier answers, so events omit it.
+    """
     check_allow_exact(
         allow_exact,
         needed=any(mechanism.needs_allow_exact for mechanism in prepared.mechanisms),
@@ -232,7 +236,7 @@ def release(
         results = run(prepared.source, prepared.batches)
         return add_all_noise(results, prepared.queries, prepared.places, tape)
 
-    results, receipt = Recording(ledger, key, fresh).release(
+    results, receipt = Recording(ledger, key, fresh, adaptive).release(
         prepared.spending, draw, _STORED, prepared.title
     )
     if receipt is None or not receipt.reused:

@@ -66,10 +66,11 @@ def parse_terms(
     error: Number | None,
     at_most: Number | None,
     key: str | None = None,
+    fresh: bool = False,
 ) -> Terms:
     """Return the terms that a caller passes.
 
-    If the key was charged before, a share is of the limit at that time.
+    If the key was charged before, with ``fresh`` by this analyst, a share is of the limit then.
 
     Raises:
         InvalidParameter: If not exactly one amount is given, it is out of range, or a share is
@@ -112,7 +113,7 @@ def parse_terms(
         return Terms(error=parse_error(error))
     if share is not None:
         named = None if key is None else check_name(key, "A key")
-        return Terms(share=own, limit=SpendingLimit.of(ledger, named))
+        return Terms(share=own, limit=SpendingLimit.of(ledger, named, fresh=fresh))
     limit = SpendingLimit.of(ledger)
     return Terms(error=parse_error(error), at_most=most, limit=limit)
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.deprecation import renamed_arguments
+from leastnoise.ledger import mark
 from leastnoise.mechanism import AnyMechanism, as_noise
 from leastnoise.tables.answers import Statement, Subject, TableNumber, at_most
 from leastnoise.tables.bounding import Lattice, Summed
@@ -195,17 +196,18 @@ class Mean(BoundedQuery):
     ) -> tuple[Statement, Statement]:
         """Return the statements of the count and of the sum of a mean."""
         subject, middle = statement.subject, self.lattice.middle * self.lattice.step
+        seeded = mark(statement.receipt)
         low, high = self.clipping_bounds
         count = replace(
             subject,
-            title=make_title(f"count of rows with {self.column}", self.by),
+            title=seeded + make_title(f"count of rows with {self.column}", self.by),
             statistic="count",
             bounds=None,
             contributions=subject.rows_per_unit if subject.contributions else "",
         )
         total = replace(
             subject,
-            title=make_title(f"sum of {self.column} - {format_exact(middle)}", self.by),
+            title=seeded + make_title(f"sum of {self.column} - {format_exact(middle)}", self.by),
             statistic="sum",
             bounds=(low - middle, high - middle),
         )
