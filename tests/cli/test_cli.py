@@ -290,7 +290,12 @@ def test_privacy_for_is_the_promise_of_the_library() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [name for name, command in main.commands.items() if not command.hidden]
+    "command",
+    [
+        pytest.param(name, marks=[pytest.mark.long] * (name == "paper"))
+        for name, command in main.commands.items()
+        if not command.hidden
+    ],
 )
 def test_help_has_an_example_that_runs(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

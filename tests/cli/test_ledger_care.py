@@ -190,6 +190,7 @@ def test_no_figure_is_written_over_a_ledger(tmp_path: Path, name: str, link: Any
     assert (folder / name).read_bytes() == before
 
 
+@pytest.mark.long
 def test_no_page_of_the_paper_is_written_over_a_ledger_or_a_witness(tmp_path: Path) -> None:
     file, log, folder = str(tmp_path / "a"), str(tmp_path / "heads"), tmp_path / "paper"
     fine("ledger", "create", file, *LIMIT, "--witness", log)

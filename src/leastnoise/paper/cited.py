@@ -3,6 +3,7 @@
 All costs are at Δ = 1. docs/theory/cited-systems.md explains the table and proves the limit.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -166,20 +167,29 @@ def binomial_noise(privacy: Privacy) -> DiscreteSteps:
     >>> binomial_noise(Privacy("0.5", "0.01")).farthest
     21
     """
-    for coins in range(2, _MOST_COINS + 1, 2):
-        half = coins // 2
-        runs = (Run(i - half, 1, comb(coins, i)) for i in range(coins + 1))
-        noise = DiscreteSteps(Fraction(1), tuple(runs))
+
+    def satisfies(half: int) -> bool:
         # An end of the noise reveals the shift, so δ is at least its probability.
-        if Fraction(1, 2**coins) > privacy.delta:
-            continue
-        if Profile(noise, sensitivity=1).delta(privacy.epsilon) <= privacy.delta:
-            return noise
-    raise InvalidParameter(
-        f"privacy must be a guarantee that at most {_MOST_COINS} coins satisfy",
-        got=str(privacy),
-        fix="Use a larger ε or δ.",
-    )
+        if Fraction(1, 4**half) > privacy.delta:
+            return False
+        return Profile(_toss(half), sensitivity=1).delta(privacy.epsilon) <= privacy.delta
+
+    # Further coins are noise that is added afterwards, which never raises δ.
+    halves = range(1, _MOST_COINS // 2 + 1)
+    place = bisect_left(halves, True, key=satisfies)
+    if place == len(halves):
+        raise InvalidParameter(
+            f"privacy must be a guarantee that at most {_MOST_COINS} coins satisfy",
+            got=str(privacy),
+            fix="Use a larger ε or δ.",
+        )
+    return _toss(halves[place])
+
+
+def _toss(half: int) -> DiscreteSteps:
+    """Return Bin(n, 1/2) − n/2 for n = 2·half."""
+    runs = (Run(i - half, 1, comb(2 * half, i)) for i in range(2 * half + 1))
+    return DiscreteSteps(Fraction(1), tuple(runs))
 
 
 def renyi_sigma(privacy: Privacy) -> Fraction:
