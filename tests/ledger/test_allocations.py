@@ -583,7 +583,7 @@ def test_allocations_on_the_command_line(tmp_path: Path) -> None:
     said = run(*ask, "--epsilon", "0.1", "--allocation", "survei", code=2)
     assert "Did you mean 'survey'?" in said
     shown = run("ledger", "show", at)
-    assert "survey      0.8, 9e-7  μ = 0.1904, ρ = 0.01813, γ = 9e-8  56.67%        100%" in shown
+    assert "survey      0.8, 9e-7  μ = 0.1904, ρ = 0.01813, γ = 9e-8  56.67%, 100%" in shown
     assert "survey      0.1254  0.007852  a" in run("ledger", "releases", at)
     data = json.loads(run("ledger", "show", at, "--json"))
     cost = {name: Fraction(part) for name, part in data["last"][0]["cost"].items()}
