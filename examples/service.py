@@ -52,7 +52,7 @@ from leastnoise.tables import QUERIES, GroupedAnswers, ProtectedTable, layout_of
 LONGEST_BODY = 1 << 16
 # Arguments of the methods that analysts may not give: keys are shared by all analysts.
 RESERVED = {"self", "key", "fresh", "allow_exact"}
-_REFUSED = InvalidParameter, NotPrivate, Unsupported
+_REJECTED = InvalidParameter, NotPrivate, Unsupported
 
 
 # ------------------------------------------------------------------------------------ the service
@@ -249,16 +249,16 @@ def answering(handle: Handler) -> Callable[[Request], Awaitable[JSONResponse]]:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         analyst = service.find_analyst(token) if scheme.lower() == "bearer" else None
         if analyst is None:
-            refused = {"error": "Unauthorized", "message": "Send the bearer token of an analyst."}
-            return JSONResponse(refused, 401, {"WWW-Authenticate": "Bearer"})
+            rejected = {"error": "Unauthorized", "message": "Send the bearer token of an analyst."}
+            return JSONResponse(rejected, 401, {"WWW-Authenticate": "Bearer"})
         try:
             return JSONResponse(await handle(request, service, analyst))
         except BudgetExceeded as error:
-            return _refuse(403, error)
-        except _REFUSED as error:
-            return _refuse(400, error)
+            return _reject(403, error)
+        except _REJECTED as error:
+            return _reject(400, error)
         except LeastnoiseError as error:  # the engine or the ledger; the event log has more
-            return _refuse(503, error)
+            return _reject(503, error)
 
     return respond
 
@@ -284,11 +284,11 @@ async def _check_health(request: Request) -> JSONResponse:
     try:
         await run_in_threadpool(request.app.state.service.check)
     except LeastnoiseError as error:
-        return _refuse(503, error)
+        return _reject(503, error)
     return JSONResponse({"status": "ok"})
 
 
-def _refuse(status: int, error: LeastnoiseError) -> JSONResponse:
+def _reject(status: int, error: LeastnoiseError) -> JSONResponse:
     return JSONResponse({"error": type(error).__name__, "message": str(error)}, status)
 
 
