@@ -275,7 +275,7 @@ def test_each_surface_reads_its_own_words(
     details = [word for fact in caught.value.details for word in fact]
     shown = [caught.value.headline, *details, caught.value.advice]
     assert " ".join(" ".join(shown).split()) == command
-    assert " ".join(format_error(caught.value).split()) == command
+    assert " ".join(format_error(caught.value).split()) == f"Error: {command}"
 
 
 def test_parts_are_put_together_in_one_order() -> None:
@@ -298,7 +298,7 @@ def test_the_terminal_shows_the_headline_then_details_and_advice() -> None:
         fix="Use a smaller " + Words("epsilon", "--epsilon") + ", " + "or raise the limit. " * 5,
     )
     assert format_error(error).splitlines() == [
-        "Not enough budget.",
+        "Error: Not enough budget.",
         "  needed     ε = 2",
         "  remaining  ε = 1",
         "  Use a smaller --epsilon, or raise the limit. or raise the limit. or raise the",

@@ -5,13 +5,16 @@ import os
 import pty
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import leastnoise as ln
 from leastnoise import Answer
-from leastnoise.tables import census
+from leastnoise.tables import GroupedAnswers, TableNumber, census
+from leastnoise.tables.answers.subject import Statement, Subject
 from tests.support.screens import WIDTH, unwrapped
 
 LIMIT = ln.Privacy(1, "1e-6")
@@ -109,3 +112,51 @@ def test_json_is_indented_on_a_terminal_and_one_line_elsewhere(place: str) -> No
     shown = b"".join(parts)
     assert shown.count(b"\n") > 10
     assert json.loads(shown) == json.loads(piped)
+
+
+def test_the_answer_of_one_group_names_its_group() -> None:
+    """Only in print: equal answers, ``to_dict`` and exports do not have it."""
+    people = ln.protect(census(), unit="person_id", max_rows=1, ledger=ln.UNRECORDED)
+    bounds = (0, 120)
+    pairs: Any = {"by": ["region", "sex"], "groups": [("north", "f"), ("south", "m")]}
+    answers: list[Any] = people.ask(
+        [
+            ln.Count(by="region", groups=["north", " "], max_groups=1),
+            ln.Mean("age", bounds=bounds, max_groups=1, **pairs),
+            ln.Quantile("age", "1/2", bounds=bounds, max_groups=1, **pairs),
+            ln.Quantile("age", "1/2", bounds=bounds, interval="0.9", max_groups=1, **pairs),
+        ],
+        privacy=LIMIT,
+    )
+    counts, *others = answers
+    begins = [(counts["north"], "count by region, group north"), (counts[" "], '" "')]
+    titles = ["mean of age", "median of age", "median of age"]
+    begins += [
+        (table["north", "f"], f"{title} by region, sex, group (north, f)")
+        for table, title in zip(others, titles, strict=True)
+    ]
+    for answer, beginning in begins:
+        assert beginning in str(answer).splitlines()[0].partition(":")[0]
+        assert beginning in repr(answer).partition(":")[0]
+        assert max(map(len, str(answer).splitlines())) <= WIDTH
+        assert "group" not in str(answer.subject.to_dict()["quantity"])
+        assert "group" not in answer.subject.title
+    assert counts["north"] == dict(iter(counts))["north"]
+    assert others[0]["north", "f"] == others[0].answers[0]
+    assert str(counts).startswith("count by region\n")
+
+
+@pytest.mark.parametrize("value", [True, 3, date(2026, 11, 19)])
+def test_a_group_of_any_type_is_named_as_its_table_prints_it(value: object) -> None:
+    mechanism = ln.calibrate(ln.Privacy(1), sensitivity=1, integer=True)
+    statement = Statement(
+        subject=Subject(title="count by a"), privacy=LIMIT, total_privacy=LIMIT, receipt=None
+    )
+    table = GroupedAnswers(
+        names=("a",),
+        keys=((value,),),  # type: ignore[arg-type]
+        answers=(TableNumber(1, mechanism, statement),),
+        title="count by a",
+        privacy=LIMIT,
+    )
+    assert str(table[value]).startswith(f"count by a, group {value}: 1 ± 3 (")

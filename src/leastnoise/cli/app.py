@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -99,7 +99,7 @@ class Group(click.Group):
         except click.exceptions.NoArgsIsHelpError:
             raise
         except click.UsageError as error:
-            raise click.UsageError(wrap_message(error.format_message()), error.ctx) from error
+            raise WrappedUsageError(error.format_message(), error.ctx) from error
 
 
 class Main(Group):
@@ -246,8 +246,28 @@ class CommandError(click.ClickException):
     """An error of the library in the words of the command line: the problem, then the fix."""
 
     def __init__(self, error: LeastnoiseError, exit_code: int | None = None) -> None:
-        super().__init__(format_error(error))
+        super().__init__(error.headline)
+        self._error = error
         self.exit_code = exit_code or _EXIT_CODES.get(type(error), 2)  # type: ignore[misc]  # click's own way
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the error, by default on the error stream."""
+        click.echo(format_error(self._error), file=file, err=file is None)
+
+
+class WrappedUsageError(click.UsageError):
+    """An error of click, wrapped to the terminal."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the usage of the command, then the error, by default on the error stream."""
+        lines = [] if self.ctx is None else [self.ctx.get_usage(), _format_hint(self.ctx), ""]
+        lines += wrap_message(self.message)
+        click.echo("\n".join(lines), file=file, err=file is None)
+
+
+def _format_hint(ctx: click.Context) -> str:
+    names = ctx.help_option_names
+    return f"Try '{ctx.command_path} {names[-1]}' for help."
 
 
 def format_error(error: LeastnoiseError) -> str:
@@ -256,14 +276,13 @@ def format_error(error: LeastnoiseError) -> str:
     below = fact_lines(error.details, width=width - 2)
     for line in error.advice.splitlines():
         below += wrap(line, width=width - 2) or [""]
-    return "\n".join([wrap_message(error.headline), *(f"  {line}".rstrip() for line in below)])
+    lines = [*wrap_message(error.headline), *(f"  {line}".rstrip() for line in below)]
+    return "\n".join(lines)
 
 
-def wrap_message(text: str) -> str:
-    """Return a message for the terminal, without the word that click prints before it."""
-    before = "Error: "
-    lines = wrap(text, first=before, further="  ", width=terminal_width())
-    return "\n".join(lines)[len(before) :]
+def wrap_message(text: str) -> list[str]:
+    """Return the lines of a message on the error stream."""
+    return wrap(text, first="Error: ", further="  ", width=terminal_width())
 
 
 class _LazyCommands(MutableMapping[str, click.Command]):

@@ -1,12 +1,12 @@
 """``GroupedAnswers``: the answers of a query by group."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from operator import lt
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
@@ -17,7 +17,7 @@ from leastnoise.suggestions import find_nearest
 from leastnoise.tables.answers import export
 from leastnoise.tables.answers.layout import TableAnswer, layout_of, mechanisms_of
 from leastnoise.tables.answers.subject import Subject
-from leastnoise.tables.answers.text import as_html, as_text
+from leastnoise.tables.answers.text import as_html, as_text, format_part
 from leastnoise.tables.keys import Key, Part, encodes
 from leastnoise.tables.ratio import Ratio
 
@@ -108,13 +108,25 @@ class GroupedAnswers(Generic[One_co]):
     def __getitem__(self, key: object) -> One_co:
         """Return the answer for a group: ``table["north"]``, by several columns ``table["n", 3]``.
 
+        It prints with the name of the group.
+
         Raises:
             InvalidParameter: If there is no such group.
         """
         place = self._find_place(key)
         if place is None:
             raise self._missing_error(key if isinstance(key, tuple) else (key,))
-        return self.answers[place]
+        return self._name_group(self.answers[place], self.keys[place])
+
+    def _name_group(self, answer: One_co, key: Key) -> One_co:  # type: ignore[misc]  # it is returned
+        """Return the answer of a group with a subject that names the group."""
+        with_subject = layout_of([answer]).with_subject
+        if with_subject is None:
+            return answer
+        parts = ", ".join(map(format_part, key))
+        group = parts if len(key) == 1 else f"({parts})"
+        named: Any = with_subject(answer, replace(answer.subject, group=group))
+        return cast(One_co, named)
 
     def _missing_error(self, parts: tuple[object, ...]) -> InvalidParameter:
         """Return the error for a group that is not shown, with the nearest one that is."""

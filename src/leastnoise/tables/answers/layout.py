@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from leastnoise.core.exact import Number, parse_confidence
 from leastnoise.core.privacy import Privacy
@@ -116,6 +116,8 @@ class Layout(Generic[One]):
         common_error: Returns the printed maximum error of a row, from its figures and whether the
             value is an integer. Default: the maximum error depends on more than the noise.
         unbounded: Why there is no maximum error. Default: the noise is unbounded.
+        with_subject: Returns an answer with another subject, for the answer of a single group.
+            Default: the subject stays that of the whole query.
     """
 
     columns: tuple[Figure, ...]
@@ -127,6 +129,7 @@ class Layout(Generic[One]):
     released: str = "each number"
     common_error: Callable[[Figures, bool], Fraction] | None = None
     unbounded: str = ""
+    with_subject: Callable[[One, Subject], One] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -242,6 +245,13 @@ INTERVAL = (
     Figure("high", json="interval_95", confident=True),
     Figure("max_error", json="bound", widened=True),
 )
+
+
+def _with_subject(answer: Answer, subject: Subject) -> Any:
+    # A number that was released without a table has no subject.
+    return answer.with_subject(subject) if isinstance(answer, TableNumber) else answer
+
+
 NUMBERS: Layout[TableNumber] = Layout(
     columns=INTERVAL,
     figures=_figures,
@@ -250,4 +260,5 @@ NUMBERS: Layout[TableNumber] = Layout(
     header=("95% interval", "max error"),
     cells=lambda figures, _, whole: print_interval(figures, whole=whole),
     common_error=_common_error,
+    with_subject=_with_subject,
 )

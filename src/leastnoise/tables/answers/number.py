@@ -1,5 +1,7 @@
 """A released count or sum of a table."""
 
+from dataclasses import replace
+
 from leastnoise.core.privacy import Privacy
 from leastnoise.mechanism import Answer, Mechanism, format_brief, format_errors, format_value
 from leastnoise.rendering import printable, sentences
@@ -34,6 +36,10 @@ class TableNumber(Answer):
         """The guarantee of everything that was released together, for one unit."""
         return self._statement.total_privacy
 
+    def with_subject(self, subject: Subject) -> "TableNumber":
+        """Return the same answer with another description of what it is about."""
+        return TableNumber(self.index, self.mechanism, replace(self._statement, subject=subject))
+
     def explain(self) -> str:
         """Return the printed answer, how its table is read, and the meaning of its guarantee."""
         notes = sentences(*map(printable, self.subject.table_notes))
@@ -51,7 +57,7 @@ class TableNumber(Answer):
     def __repr__(self) -> str:
         result = self.result()
         return format_brief(
-            self.subject.title, f"{result.value} ± {result.error} (95%)", self.privacy
+            self.subject.name, f"{result.value} ± {result.error} (95%)", self.privacy
         )
 
     def __str__(self) -> str:

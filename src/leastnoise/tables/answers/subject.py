@@ -4,7 +4,7 @@ Both are public: nothing in them is read from the data. Intervals and maximum er
 quantity that the subject describes, after clipping and contribution bounds, not about the column.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from leastnoise.core.exact import format_exact
@@ -38,6 +38,7 @@ class Subject:
         hidden_up_to: The largest noisy count of a hidden group; None if no group is hidden.
         selected: Whether the noise that decides which discovered groups are shown is also in the
             values. Then the 95% intervals of the shown groups cover less often.
+        group: The group that an answer is about, as it prints; empty for a whole query.
     """
 
     title: str
@@ -54,17 +55,36 @@ class Subject:
     table_notes: tuple[str, ...] = ()
     hidden_up_to: int | None = None
     selected: bool = True
+    group: str = field(default="", compare=False)
+
+    @property
+    def quantity(self) -> str:
+        """The title with the clipping bounds: ``sum of income, clipped to [0, 10]``.
+
+        >>> Subject(title="sum of income", bounds=(Fraction(0), Fraction(10))).quantity
+        'sum of income, clipped to [0, 10]'
+        """
+        return f"{self.title}{self._clipped}"
+
+    @property
+    def name(self) -> str:
+        """The title, with the group of a single answer: ``count by region, group north``."""
+        return f"{self.title}, group {self.group}" if self.group else self.title
 
     @property
     def heading(self) -> str:
-        """The title with the clipping bounds: ``sum of income, clipped to [0, 10]``.
+        """The name with the clipping bounds, as printed answers begin.
 
-        >>> Subject(title="sum of income", bounds=(Fraction(0), Fraction(10))).heading
-        'sum of income, clipped to [0, 10]'
+        >>> Subject(title="count by region", group="north").heading
+        'count by region, group north'
         """
+        return f"{self.name}{self._clipped}"
+
+    @property
+    def _clipped(self) -> str:
         if self.bounds is None:
-            return self.title
-        return f"{self.title}, clipped to [{', '.join(map(format_exact, self.bounds))}]"
+            return ""
+        return f", clipped to [{', '.join(map(format_exact, self.bounds))}]"
 
     @property
     def per_unit(self) -> str:
@@ -117,14 +137,14 @@ class Subject:
         hidden = (
             f"hidden: groups with a noisy count of {limit} or less" if limit is not None else ""
         )
-        first = "; ".join(filter(None, [self.heading, self.rules, hidden]))
+        first = "; ".join(filter(None, [self.quantity, self.rules, hidden]))
         return " ".join([f"{first}.", *self.notes]) if self.notes else first
 
     def to_dict(self) -> dict[str, object]:
         """Return the subject as JSON, numbers as strings of exact ratios."""
         bounds = self.bounds
         return {
-            "quantity": self.heading,
+            "quantity": self.quantity,
             "table": self.table,
             "version": self.version,
             "unit": self.unit,

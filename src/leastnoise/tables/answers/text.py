@@ -77,7 +77,7 @@ def _print_cells(answers: "GroupedAnswers[TableAnswer]") -> tuple[list[list[str]
     if error is not None:
         header, figures = header[:-1], [line[:-1] for line in figures]
     lines = zip(answers.keys, figures, strict=False)
-    table = [[*map(_print_part, key), *line] for key, line in lines]
+    table = [[*map(format_part, key), *line] for key, line in lines]
     return [[*map(printable, answers.names), *header], *table], error
 
 
@@ -146,7 +146,7 @@ def _note_discovery(answers: "GroupedAnswers[TableAnswer]", error: str | None) -
     return [("Note", note)]
 
 
-def _print_part(part: Any) -> str:
+def format_part(part: Any) -> str:
     """Return a part of a key as printable text of limited length.
 
     The text is quoted if it is empty or has a space at an end, which would be invisible. It is also

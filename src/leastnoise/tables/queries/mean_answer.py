@@ -3,7 +3,7 @@
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -167,7 +167,7 @@ class MeanAnswer:
 
     def __repr__(self) -> str:
         value, interval, _ = self._format_cells()
-        return format_brief(self.subject.title, f"{value} ({interval}, 95%)", self.privacy)
+        return format_brief(self.subject.name, f"{value} ({interval}, 95%)", self.privacy)
 
 
 class _Errors:
@@ -317,4 +317,5 @@ MeanAnswer.layout = Layout(
     header=("95% interval", "rows", "max error"),
     cells=_print_row,
     released="each count or sum",
+    with_subject=lambda answer, subject: replace(answer, subject=subject),
 )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -190,12 +190,10 @@ class QuantileAnswer:
 
     def __repr__(self) -> str:
         error = f"± {format_rows(self.rank_error(USUAL))} (95%)"
-        return format_brief(
-            self.subject.title, f"{_format(self.bin_bounds)}, {error}", self.privacy
-        )
+        return format_brief(self.subject.name, f"{_format(self.bin_bounds)}, {error}", self.privacy)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class IntervalQuantileAnswer(QuantileAnswer):
     """A quantile with an interval in units of the column.
 
@@ -306,6 +304,7 @@ QuantileAnswer.layout = Layout(
     header=("rank error (95%)", "max rank error"),
     cells=_print_row,
     unbounded=_UNBOUNDED,
+    with_subject=lambda answer, subject: replace(answer, subject=subject),
 )
 # The interval has the confidence of the query, which need not be 95%.
 IntervalQuantileAnswer.layout = Layout(
@@ -320,4 +319,5 @@ IntervalQuantileAnswer.layout = Layout(
     header=("interval", "rank error (95%)", "max rank error"),
     cells=_print_interval_row,
     unbounded=_UNBOUNDED,
+    with_subject=lambda answer, subject: replace(answer, subject=subject),
 )
