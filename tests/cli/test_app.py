@@ -64,7 +64,10 @@ def test_each_command_has_the_name_it_is_asked_by(name: str) -> None:
     ("arguments", "absent"),
     [
         (["--version"], {"core.exact", "mechanism", "planning", "certificate", "cli.noise"}),
-        (["verify", "--help"], {"mechanism", "planning", "calibration", "ledger", "cli.noise"}),
+        (
+            ["verify", "--help"],
+            {"mechanism", "planning", "calibration", "ledger", "cli.noise", "cli.release"},
+        ),
         (["calibrate", "--help"], {"planning", "plots", "paper", "cli.proofs", "cli.tables"}),
         (["ledger", "--help"], {"mechanism", "planning", "plots", "ledger", "cli.noise"}),
         (["sum", "--help"], {"mechanism", "planning", "tables.queries", "ledger", "cli.noise"}),

@@ -167,3 +167,19 @@ def test_a_certificate_that_cannot_be_read_is_reported_with_the_reason(
     assert "cannot be read: Permission denied. Check the permissions" in " ".join(
         done.stderr.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("certifcate.json", r"Did you mean 'certificate\.json'\?"), ("x.json", "Check the spelling.")],
+)
+def test_a_missing_file_is_named_with_the_nearest_one(
+    name: str, advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("certificate.json").touch()
+    Path("certificate.csv").touch()
+    done = CliRunner().invoke(main, ["verify", name])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert re.fullmatch(rf"Error: No file at '{name}'\.\n  {advice}\n", done.stderr)
+    assert "No file at" in CliRunner().invoke(main, ["verify", str(tmp_path)]).stderr

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 # The module of each command, in which the command has its own name, with _ for -. The commands that
 # query tables are registered in leastnoise.tables.
 _MODULES = {
-    **dict.fromkeys(("calibrate", "compare", "explain", "privacy-for", "release"), "noise"),
+    **dict.fromkeys(("calibrate", "compare", "explain", "privacy-for"), "noise"),
     **dict.fromkeys(("check", "paper", "verify"), "proofs"),
     "card": "card",
     "ledger": "ledger",
+    "release": "release",
 }
 _TABLES = "Query a table (CSV, Parquet, PostgreSQL)"
 # The help of main: each command with a summary, which is not cut, and without loading it.

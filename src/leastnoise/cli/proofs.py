@@ -22,7 +22,7 @@ from leastnoise.errors import InvalidParameter, LeastnoiseError
 
 
 @click.command(cls=StrictCommand, exit_codes=[0, 2, 4])
-@click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+@click.argument("file", metavar="FILE")
 @options.as_json
 def verify(*, file: str, as_json: bool) -> None:
     """Verify a certificate file from scratch.
@@ -35,8 +35,11 @@ def verify(*, file: str, as_json: bool) -> None:
 
     In Python: leastnoise.Certificate.verify
     """  # noqa: D301 -- click reads the control character
+    path = Path(file)
+    if not path.is_file():
+        raise _missing_error(path)
     try:
-        certificate = Certificate.from_json(_read_certificate(file))
+        certificate = Certificate.from_json(_read_certificate(path))
         certificate.verify()
     except LeastnoiseError as error:
         raise CommandError(error, exit_code=4) from error
@@ -59,7 +62,7 @@ def verify(*, file: str, as_json: bool) -> None:
 
 
 @click.command(hidden=True)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+@click.argument("file", metavar="FILE")
 @options.as_json
 @click.pass_context
 def check(context: click.Context, /, **arguments: Any) -> None:
@@ -68,20 +71,28 @@ def check(context: click.Context, /, **arguments: Any) -> None:
     context.invoke(verify, **arguments)
 
 
-def _read_certificate(path: str) -> str:
+def _missing_error(path: Path) -> InvalidParameter:
+    from leastnoise.suggestions import find_nearest_file  # only where there is an error
+
+    near = find_nearest_file(path, [".json"])
+    fix = f"Did you mean {quote(near)}?" if near else "Check the spelling."
+    return InvalidParameter(f"No file at {quote(str(path))}", fix=fix)
+
+
+def _read_certificate(path: Path) -> str:
     """Return the text of a file; reject one that is no JSON object, so no certificate."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InvalidParameter(
-            f"{quote(Path(path).name)} cannot be read: {error.strerror}",
+            f"{quote(path.name)} cannot be read: {error.strerror}",
             fix="Check the permissions of the file.",
         ) from error
     except UnicodeDecodeError:
         text = ""
     if not text.lstrip().startswith("{"):
         raise InvalidParameter(
-            f"{quote(Path(path).name)} is not a certificate",
+            f"{quote(path.name)} is not a certificate",
             fix="Pass a file that leastnoise calibrate --save wrote.",
         )
     return text

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
         write_skeleton,
     )
     from leastnoise.tables.explanation import Explanation
-    from leastnoise.tables.protected import ProtectedTable, protect
+    from leastnoise.tables.protect_table import protect
+    from leastnoise.tables.protected import ProtectedTable
     from leastnoise.tables.queries.count import Count
     from leastnoise.tables.queries.histogram import Histogram
     from leastnoise.tables.queries.mean import Mean
@@ -92,7 +93,15 @@ _HOMES = (
         "queries.query",
         "queries.mean_answer",
     ),
-    *("queries.quantile_answer", "explanation", "answering", "release", "protected", "card"),
+    *(
+        "queries.quantile_answer",
+        "explanation",
+        "answering",
+        "release",
+        "protected",
+        "protect_table",
+        "card",
+    ),
 )
 _RENAMED = {
     "Protected": "leastnoise.tables:ProtectedTable",

@@ -383,4 +383,4 @@ for _query in (
         groups_itself=True,
     ),
 ):
-    QUERIES[_query.name] = _query  # its method is in leastnoise.tables.methods
+    QUERIES[_query.name] = _query  # its method: leastnoise.tables.methods
