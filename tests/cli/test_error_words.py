@@ -248,17 +248,17 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "which table": (
         lambda: ln.protect("postgresql://user@host/db", unit=None, ledger=ln.UNRECORDED),
-        "A connection string leads to a database; which of its tables is meant must be said "
-        "by table=, got None. Give for instance table='people'.",
-        "A connection string leads to a database; which of its tables is meant must be said "
-        "by --table, got none. Give for instance --table people.",
+        "A connection string leads to a database, so the table must be named by "
+        "table=, got None. Give for instance table='people'.",
+        "A connection string leads to a database, so the table must be named by "
+        "--table, got none. Give for instance --table people.",
     ),
     "table": (
         lambda: ln.protect("people.csv", table="people", unit=None, ledger=ln.UNRECORDED),
-        "table= must come with a connection string or a DuckDB database, of which it names "
-        "a table, got it with another source. Omit it.",
-        "--table must come with a connection string or a DuckDB database, of which it names "
-        "a table, got it with another source. Omit it.",
+        "table= names a table of a database, so it needs a connection string or a DuckDB "
+        "database, got another source. Omit it.",
+        "--table names a table of a database, so it needs a connection string or a DuckDB "
+        "database, got another source. Omit it.",
     ),
 }
 

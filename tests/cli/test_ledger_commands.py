@@ -458,12 +458,12 @@ MISUSED = [
     (
         ["ledger", "create", "FILE", *LIMIT, "--epsilon", "2"],
         2,
-        "--epsilon must be given once, got it 2 times.",
+        "--epsilon must be given once, got 2 values.",
     ),
     (
         ["ledger", "show", "FILE", "--dataset", "a", "--dataset", "a"],
         2,
-        "--dataset must be given once, got it 2 times.",
+        "--dataset must be given once, got 2 values.",
     ),
     (
         ["release", CANARY, *FIFTH, "--ledger", "FILE", "--epsilon", "1"],

@@ -377,7 +377,7 @@ def test_a_dry_run_of_a_mean_states_its_error_and_how_text_is_read() -> None:
 def test_sql_is_for_dry_runs() -> None:
     done = call("count", "people.csv", *UNIT, "--epsilon", "1", "--sql", *RECORDED)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "--sql is for --dry-run" in done.stderr
+    assert "--sql needs --dry-run" in done.stderr
     assert spent() == 0
 
 
@@ -538,7 +538,7 @@ MISTAKES = [
     (["count", "nowhere.csv", *HALF, *UNIT, *RECORDED], "Error: No file at 'nowhere.csv'."),
     (["count", "people.xlsx", *HALF, *UNIT, *RECORDED], "No file at 'people.xlsx'"),
     (["count", "mysql://a:sesame@b/c", *HALF, *UNIT, *RECORDED], "got a URL."),
-    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--table", "a"], "--table must come with a"),
+    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--table", "a"], "--table names a table of a database"),
     (
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--group", "west"],
         "got --group without --by",
@@ -589,9 +589,9 @@ MISTAKES = [
     ),
     (
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, *HALF],
-        "--epsilon must be given once, got it 2 times.",
+        "--epsilon must be given once, got 2 values.",
     ),
-    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--overwrite"], "--overwrite is for --out"),
+    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--overwrite"], "--overwrite needs --out"),
     (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--where", "a = '\udcff'"], "bytes that are"),
     (
         ["count", "people.csv", *HALF, *UNIT, "--unrecorded", "--dataset", "a"],
@@ -677,7 +677,7 @@ def test_a_file_of_groups_is_not_repeated_for_it_might_be_the_table() -> None:
     done = call(
         "count", "people.csv", *by[2:], "--groups-file", "groups.txt", *ONE, *HALF, *UNIT, *RECORDED
     )
-    assert "got one that is empty" in unwrapped(done.stderr)
+    assert "got an empty line" in unwrapped(done.stderr)
 
 
 # ------------------------------------------------------------------- what is missing

@@ -196,7 +196,7 @@ def test_a_question_that_makes_no_sense_is_refused_in_constant_words(
         ({"unit": None, "max_rows": 2}, "max_rows must be 1 if every row is a unit, got 2"),
         ({"neighbors": "both"}, "neighbors must be 'add_remove' or 'replace'"),
         ({"ledger": "people.ledger"}, "Open it with Ledger('people.ledger')"),
-        ({"table": "people"}, "table= must come with a connection string"),
+        ({"table": "people"}, "table= names a table of a database"),
     ],
 )  # fmt: skip
 def test_a_table_must_be_protected_in_full(

@@ -544,7 +544,7 @@ def test_a_listed_analyst_is_needed_for_the_callers_ledger_too(write: Write) -> 
 def test_protect_needs_a_unit_or_a_card() -> None:
     with pytest.raises(InvalidParameter, match="unit= or card= must be given"):
         protect(PEOPLE, ledger=ln.UNRECORDED)
-    with pytest.raises(InvalidParameter, match="analyst is for a card"):
+    with pytest.raises(InvalidParameter, match="analyst needs a card"):
         protect(PEOPLE, unit=None, ledger=ln.UNRECORDED, analyst="ann")
 
 

@@ -532,7 +532,7 @@ def test_an_address_needs_a_table_that_is_there(pg_address: str) -> None:
     ) as caught:
         open_source(pg_address, "none")
     assert caught.value.__context__ is None
-    with pytest.raises(InvalidParameter, match="table= must come with a connection string"):
+    with pytest.raises(InvalidParameter, match="table= names a table of a database"):
         open_source(arrow(), "people")
 
 

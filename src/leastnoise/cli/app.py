@@ -165,19 +165,19 @@ class StrictCommand(click.Command):
         """Read the options; reject one that is given twice."""
         values, more, given = self.make_parser(ctx).parse_args(args=list(args))
         options = [
-            one
-            for one in given
-            if isinstance(one, click.Option) and not one.is_flag and not one.multiple
+            option
+            for option in given
+            if isinstance(option, click.Option) and not option.is_flag and not option.multiple
         ]
         for option in options:
             if options.count(option) > 1 and not ctx.resilient_parsing:
                 name = option.opts[0]
                 raise InvalidParameter(
                     f"{name} must be given once",
-                    got=f"it {options.count(option)} times",
+                    got=f"{options.count(option)} values",
                     fix="Remove all but one.",
                 )
-        eager = any(getattr(one, "is_eager", False) for one in given)  # such as --help
+        eager = any(getattr(option, "is_eager", False) for option in given)  # such as --help
         if self._on_missing is not None and not (more or eager or ctx.resilient_parsing):
             self._on_missing(values, list(args))
         try:
@@ -197,9 +197,9 @@ class StrictCommand(click.Command):
             if record is not None:
                 groups.setdefault(getattr(option, "group", None) or "", []).append(record)
         last = {name: groups.pop(name) for name in ("Output", "") if name in groups}
-        rest = "Other options" if groups or len(last) > 1 else "Options"
+        untitled = "Other options" if groups or len(last) > 1 else "Options"
         for title, records in (groups | last).items():
-            with formatter.section(title or rest):
+            with formatter.section(title or untitled):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -232,14 +232,14 @@ class NumberCommand(StrictCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options; reject an unknown one by its name."""
-        known = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        names = [name for one in known if not one.hidden for name in one.opts]
+        known = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        names = [name for option in known if not option.hidden for name in option.opts]
         values, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         words = values["values"] if isinstance(values["values"], tuple) else ()  # else none
-        for found in filter(None, map(_OPTION.match, words)):
+        for typed in filter(None, map(_OPTION.match, words)):
             # A known option is here only if it stands after --, which makes it a number.
-            if found[0] not in names and not ctx.resilient_parsing:
-                raise click.NoSuchOption(found[0], possibilities=names, ctx=ctx)
+            if typed[0] not in names and not ctx.resilient_parsing:
+                raise click.NoSuchOption(typed[0], possibilities=names, ctx=ctx)
         return super().parse_args(ctx, args)
 
 

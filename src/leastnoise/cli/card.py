@@ -26,7 +26,7 @@ class _Cards(click.Group):
         """List the commands, then the exit codes."""
         with formatter.section("Commands"):
             known = self.list_commands(ctx)
-            formatter.write_dl([one for one in _SUMMARIES.items() if one[0] in known])
+            formatter.write_dl([row for row in _SUMMARIES.items() if row[0] in known])
         write_exit_codes(formatter, (*_EXIT_CODES, 4))
 
 
@@ -61,7 +61,7 @@ def new(*, source: str, table: str | None, out: str | None) -> None:
 
     if out is not None and os.path.lexists(out):
         raise InvalidParameter(
-            "--out must name a new file", got="one that exists", fix="Choose another name."
+            "--out must name a new file", got="an existing file", fix="Choose another name."
         )
     beside = None if out is None else str(Path(out).parent)
     with Progress("opening the table"):
@@ -87,11 +87,11 @@ def check(*, file: str, as_json: bool) -> None:
     from leastnoise.tables import open_table, read_card, summarize
 
     with Progress("opening the table"):
-        found = read_card(file)
-        open_table(found).close()
-    facts = summarize(found)
+        card_ = read_card(file)
+        open_table(card_).close()
+    facts = summarize(card_)
     if as_json:
-        print_json({"hash": found.hash, "card": dict(facts)})
+        print_json({"hash": card_.hash, "card": dict(facts)})
         return
     click.echo(f"{os.path.basename(file)} fits its table.\n")
     print_facts(*facts)
@@ -113,6 +113,6 @@ def apply(*, file: str) -> None:
     from leastnoise.tables import create_ledger, read_card
 
     with Progress("opening the ledger"):
-        found = create_ledger(read_card(file))
+        facts = create_ledger(read_card(file))
     click.echo("The ledger is as the card states.\n")
-    print_facts(*found)
+    print_facts(*facts)

@@ -52,7 +52,7 @@ def read_lines(file: str) -> list[str]:
     if not all(lines):
         raise InvalidParameter(
             "Every line of --groups-file must name a group",
-            got="one that is empty",
+            got="an empty line",
             fix="Remove it, or give the empty string by --group ''.",
         )
     return lines
@@ -66,7 +66,7 @@ def _split_parts(text: str, columns: int) -> list[str]:
     if len(parts) != columns:
         raise InvalidParameter(
             f"A group must have {columns} values separated by commas, one for each --by",
-            got="something else",
+            got="another number of values",
             fix='Quote values that contain commas: north,"a, b".',
         )
     return parts

@@ -78,7 +78,7 @@ def _create(request: LedgerRequest) -> Printing:
 
 
 def _advise(limit: Privacy, accounting: str | None) -> list[Fact]:
-    """Say from how many counts on Gaussian accounting gives smaller errors."""
+    """Return the number of counts from which on Gaussian accounting has smaller errors."""
     from leastnoise.planning import describe_accounting  # it loads the noise families
 
     advice = None if accounting == "gaussian" else describe_accounting(limit, _GAUSSIAN)
@@ -124,14 +124,20 @@ def _show(ledger: "Ledger", request: LedgerRequest, *more: Fact, created: bool =
     accounts.sort(key=lambda account: account.dataset != first)
     releases = ledger.releases
     allocations = [
-        one for account in accounts if account.analyst is None for one in account.allocations
+        allocation
+        for account in accounts
+        if account.analyst is None
+        for allocation in account.allocations
     ]
     if request.as_json:
         data = {
             "accounts": [account_to_json(account) for account in accounts],
-            "allocations": [allocation_to_json(one) for one in allocations],
+            "allocations": [allocation_to_json(allocation) for allocation in allocations],
             "releases": len(releases),
-            "last": [{"dataset": one.dataset, **release_to_json(one)} for one in releases[-LAST:]],
+            "last": [
+                {"dataset": release.dataset, **release_to_json(release)}
+                for release in releases[-LAST:]
+            ],
             "head": str(head),
             "means": explain_total(ledger.account),
         }

@@ -95,14 +95,14 @@ class LedgerGroup(click.Group):
         old = self._old_order(args)
         if old is not None:
             file, action = old
-            new, rest = _OLD_ACTIONS[action], list(args)
-            rest.remove(file)
+            new, words = _OLD_ACTIONS[action], list(args)
+            words.remove(file)
             if action:
-                rest.remove(action)
+                words.remove(action)
             options.warn_renamed(
                 f"leastnoise ledger FILE {action}".rstrip(), f"leastnoise ledger {new} FILE"
             )
-            args = [new, file, *rest]
+            args = [new, file, *words]
         return super().parse_args(ctx, args)
 
     def _old_order(self, args: Sequence[str]) -> tuple[str, str] | None:

@@ -100,7 +100,10 @@ def calibrate(
     ]
     if mechanism.integer or mechanism.needs_allow_exact:
         exact = format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)
-        facts.append(("Exact release", f"with probability {exact}, the answer is the true value"))
+        words = f"with probability {exact}, the answer is the true value"
+        if "atom" in f"{sampled.noise}":
+            words += "; the atom is a part of this probability"
+        facts.append(("Exact release", words))
     if save is not None:
         facts.append(("Certificate", save))
     print_words(f"95% error ± {usual}, expected error {certificate.describe_cost()}")

@@ -334,15 +334,15 @@ def warn_renamed(old: str, new: str) -> None:
 
 def cost(text: str) -> Cost:
     """Read a cost from the command line."""
-    kind, _, rest = text.partition(":")
+    kind, _, values = text.partition(":")
     if text in ("l1", "l2"):
         return l1 if text == "l1" else l2
-    if kind == "lp" and rest:
-        return lp(rest)
-    if kind == "threshold" and rest:
-        return threshold(rest)
-    if kind == "points" and rest:
-        pairs = [tuple(pair.split(",")) for pair in rest.split(";")]
+    if kind == "lp" and values:
+        return lp(values)
+    if kind == "threshold" and values:
+        return threshold(values)
+    if kind == "points" and values:
+        pairs = [tuple(pair.split(",")) for pair in values.split(";")]
         return piecewise_linear(pairs)  # type: ignore[arg-type]  # pairs of another length are rejected
     raise InvalidParameter(f"--cost must be {_COSTS}", got=quote(text), fix="Choose one.")
 

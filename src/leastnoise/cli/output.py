@@ -219,13 +219,13 @@ def check_out(
     if os.path.lexists(path) and not (overwrite and path.is_file()):
         raise InvalidParameter(
             "--out must name a new file",
-            got="one that exists",
+            got="an existing file",
             fix="Choose another name, or pass --overwrite to replace a file.",
         )
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise InvalidParameter(
             "--out must be in a folder that you can write to",
-            got="another",
+            got="another folder",
             fix="Create the folder, or choose another path.",
         )
 

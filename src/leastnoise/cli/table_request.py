@@ -79,12 +79,10 @@ class TableRequest:
         options.check_recording(self.ledger, unrecorded=self.unrecorded)
         if self.overwrite and self.out is None:
             raise InvalidParameter(
-                "--overwrite is for --out", got="it without", fix="Add --out FILE."
+                "--overwrite needs --out", fix="Add --out FILE, or omit --overwrite."
             )
         if self.sql and not self.dry_run:
-            raise InvalidParameter(
-                "--sql is for --dry-run", got="--sql alone", fix="Add --dry-run, or omit --sql."
-            )
+            raise InvalidParameter("--sql needs --dry-run", fix="Add --dry-run, or omit --sql.")
         if self.out is not None and not self.dry_run:
             check_out(
                 self.out,

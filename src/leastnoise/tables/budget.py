@@ -100,7 +100,7 @@ def _allocate(
         return PermuteAndFlip(Privacy(epsilon), number.shift, number.candidates)
 
     total = Privacy(noisy_total.epsilon + selecting, noisy_total.delta)
-    return tuple(find_mechanism(*one) for one in each), total
+    return tuple(find_mechanism(*share) for share in each), total
 
 
 def _allocate_cost(amount: AllocatedPrivacy, numbers: Divided) -> Allocation:

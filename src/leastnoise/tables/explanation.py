@@ -154,9 +154,9 @@ class Explanation:
                 sensitivity, error = planned.query.expected_error(number, mechanism)
                 line = [error, sensitivity, _short(privacy.epsilon), _short(privacy.delta)]
                 line.append(_noise_name(mechanism, number.family))
-                rest = ["as above", "", "", "", ""] if shared else line
+                cells = ["as above", "", "", "", ""] if shared else line
                 name = number.name if self.target is None else "rough count"
-                lines.append([title, name, *rest])
+                lines.append([title, name, *cells])
                 title = ""
         return lines
 

@@ -131,8 +131,7 @@ def protect(
         )
     if analyst is not None:
         raise InvalidParameter(
-            parameter("analyst") + " is for a card",
-            got="it without card=",
+            parameter("analyst") + " needs a card",
             fix="Open the ledger with Ledger(path, analyst=…).",
         )
     recorded = check_ledger(

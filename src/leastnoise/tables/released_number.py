@@ -81,7 +81,7 @@ def find_distinct(
         distinct.setdefault((kind, number.family), number)
         return list(distinct).index((kind, number.family))
 
-    places = [tuple(place(*one) for one in own) for own in each]
+    places = [tuple(place(*number) for number in own) for own in each]
     return list(distinct.values()), places
 
 

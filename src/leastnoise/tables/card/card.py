@@ -175,9 +175,9 @@ class Card:
         """What queries may omit."""
         columns = self.columns.items()
         return TableDefaults(
-            bounds={name: one.bounds for name, one in columns if one.bounds is not None},
-            groups={name: one.groups for name, one in columns if one.groups is not None},
-            edges={name: one.edges for name, one in columns if one.edges is not None},
+            bounds={name: column.bounds for name, column in columns if column.bounds is not None},
+            groups={name: column.groups for name, column in columns if column.groups is not None},
+            edges={name: column.edges for name, column in columns if column.edges is not None},
             max_rows=self.max_rows.default,
             max_groups=None if self.max_groups is None else self.max_groups.default,
         )
@@ -185,7 +185,9 @@ class Card:
     @property
     def types(self) -> dict[str, str]:
         """The kinds of columns that the card states."""
-        return {name: one.type for name, one in self.columns.items() if one.type is not None}
+        return {
+            name: column.type for name, column in self.columns.items() if column.type is not None
+        }
 
     def where(self, *path: str | int) -> str:
         """Return the file and the line of a field, for errors."""

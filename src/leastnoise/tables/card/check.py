@@ -199,7 +199,7 @@ def find_share(prepared: PreparedRelease, ledger: Ledger | Unrecorded) -> Fracti
         return None
     if ledger.accounting == "gaussian":
         name = ledger.name if isinstance(ledger, Allocation) else DEFAULT
-        (account,) = (one for one in ledger.allocations if one.name == name)
+        (account,) = (account for account in ledger.allocations if account.name == name)
         return account.find_share(prepared.cost)
     own = ledger.analyst_account.limit or ledger.limit
     pairs = [

@@ -134,10 +134,10 @@ class _Scanner:
         return True
 
     def _take(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self._text, self._at)
-        assert found is not None  # noqa: S101 -- for mypy: the parser has accepted the document
-        self._at = found.end()
-        return found[0]
+        match = pattern.match(self._text, self._at)
+        assert match is not None  # noqa: S101 -- for mypy: the parser has accepted the document
+        self._at = match.end()
+        return match[0]
 
     def _note(self, path: Path) -> None:
         """Note the line of a path, where it occurs first."""

@@ -122,7 +122,7 @@ def check_given(card: Card, given: Mapping[str, object]) -> None:
         line = "row_is_unit" if name == "unit" and card.unit is None else name
         raise InvalidParameter(
             f"{card.where(line)} states the {_CALLED.get(name, name)}, which is fixed",
-            got="another",
+            got="another value",
             fix="Omit " + Words(f"{name}=", _OPTIONS.get(name, f"--{name}")) + ".",
         )
 
@@ -152,7 +152,7 @@ def find_ledger(
     if analyst is not None:
         raise InvalidParameter(
             parameter("analyst") + " is for the ledger of a card",
-            got="it with another ledger",
+            got="another ledger",
             fix="Open the ledger with Ledger(path, analyst=…).",
         )
     check_analyst(card, None if isinstance(ledger, Unrecorded) else ledger.analyst)
@@ -214,10 +214,10 @@ def _check_limits(card: Card, rules: LedgerRules, ledger: Ledger, analyst: str |
     ]
     for line, stated, recorded in pairs:
         if stated is not None and stated != recorded:
-            found = "none" if recorded is None else format_guarantee(recorded)
+            limit = "none" if recorded is None else format_guarantee(recorded)
             raise InvalidParameter(
                 f"{line} states the limit {format_guarantee(stated)}",
-                got=f"{found} in the ledger",
+                got=f"{limit} in the ledger",
                 fix=f"Run leastnoise card apply {card.document.name}, or set the limit with "
                 "leastnoise ledger set-limit.",
             )
@@ -259,12 +259,12 @@ def create_ledger(card: Card) -> list[Fact]:
     where = _resolve(card, rules.where, ("ledger", "path"))
     first = Ledger(where, limit=rules.limit, dataset=rules.dataset, accounting=rules.accounting)
     with closing(first):
-        found = [(f"Dataset {first.dataset!r}", format_guarantee(rules.limit))]
+        facts = [(f"Dataset {first.dataset!r}", format_guarantee(rules.limit))]
         for name, limit in card.analysts.items():
             with Ledger(where, dataset=first.dataset, analyst=name, analyst_limit=limit):
                 own = "no limit of their own" if limit is None else format_guarantee(limit)
-                found.append((f"Analyst {name!r}", own))
-    return found
+                facts.append((f"Analyst {name!r}", own))
+    return facts
 
 
 def _resolve(
@@ -272,12 +272,12 @@ def _resolve(
 ) -> str:
     """Return a path relative to the folder of a card, or an address."""
     if isinstance(place, FromEnvironment):
-        found = os.environ.get(place.variable)
-        if not found:
+        text = os.environ.get(place.variable)
+        if not text:
             raise InvalidParameter(
                 f"{card.where(*field)}: {place} is not set", fix=f"Set {place.variable}."
             )
-        place = found
+        place = text
     if _ADDRESS in place:
         return place
     path = os.path.join(card.folder, place)

@@ -188,8 +188,8 @@ def _parse_tables(
     fields: Fields, name: str, parse: Callable[[Fields, str], Any]
 ) -> Mapping[str, Any]:
     """Return the tables in a table, each parsed, by their names."""
-    found = fields.table(name)
-    return {each: parse(found.table(each), each) for each in found.names}
+    tables = fields.table(name)
+    return {each: parse(tables.table(each), each) for each in tables.names}
 
 
 def _parse_column(fields: Fields, _: str) -> ColumnRules:
@@ -232,7 +232,7 @@ def _parse_lookup(fields: Fields, name: str) -> Lookup:
 
 
 def _parse_list(value: Any) -> tuple[str, ...]:
-    named = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
+    named = isinstance(value, list) and all(isinstance(name, str) and name for name in value)
     if named and value and len(set(value)) == len(value):
         return tuple(value)
     raise reject("columns must be a list of different names", quote(value))

@@ -23,7 +23,8 @@ def summarize(card: Card) -> list[Fact]:
     if card.analysts:
         facts.append(("Analysts", _describe_analysts(card)))
     facts += [
-        (f"Lookup {name}", f"{one.source} by {one.key}") for name, one in card.lookups.items()
+        (f"Lookup {name}", f"{lookup.source} by {lookup.key}")
+        for name, lookup in card.lookups.items()
     ]
     facts += [(f"Column {name}", _describe_column(rules)) for name, rules in card.columns.items()]
     if not card.columns:

@@ -75,7 +75,7 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
     """Connect to a PostgreSQL database; return one of its tables, and the table's name."""
     if not isinstance(table, str) or not table:
         raise InvalidParameter(
-            "A connection string leads to a database; which of its tables is meant must be said by "
+            "A connection string leads to a database, so the table must be named by "
             + Words("table=", "--table"),
             got=Words("None", "none") if table is None else quote(table),
             fix="Give for instance " + Words("table='people'", "--table people") + ".",

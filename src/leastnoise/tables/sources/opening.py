@@ -112,8 +112,8 @@ def _open(source: object, table: str | None, reading: Reading) -> Source:
     if table is not None:
         raise InvalidParameter(
             Words("table=", "--table")
-            + " must come with a connection string or a DuckDB database, of which it names a table",
-            got="it with another source",
+            + " names a table of a database, so it needs a connection string or a DuckDB database",
+            got="another source",
             fix="Omit it.",
         )
     if isinstance(source, list | tuple) and all(isinstance(x, str | PathLike) for x in source):

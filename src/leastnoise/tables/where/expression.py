@@ -131,8 +131,8 @@ class _Comparisons:
             case "is not null":
                 return self._all(self._value(name))
             case "like" | "not like":
-                found = matches(self._value(name), str(values[0].value), self._engine)
-                return ~found if operator == "not like" else found
+                match = matches(self._value(name), str(values[0].value), self._engine)
+                return ~match if operator == "not like" else match
             case "in" | "not in":
                 return self._among(name, values, negated=operator == "not in")
             case "between":
