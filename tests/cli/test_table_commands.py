@@ -538,7 +538,10 @@ MISTAKES = [
     (["count", "nowhere.csv", *HALF, *UNIT, *RECORDED], "Error: No file at 'nowhere.csv'."),
     (["count", "people.xlsx", *HALF, *UNIT, *RECORDED], "No file at 'people.xlsx'"),
     (["count", "mysql://a:sesame@b/c", *HALF, *UNIT, *RECORDED], "got a URL."),
-    (["count", "people.csv", *HALF, *UNIT, *RECORDED, "--table", "a"], "--table names a table of a database"),
+    (
+        ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--table", "a"],
+        "--table names a table of a database",
+    ),
     (
         ["count", "people.csv", *HALF, *UNIT, *RECORDED, "--group", "west"],
         "got --group without --by",

@@ -25,6 +25,12 @@ def ask_a_table(people: ProtectedTable) -> None:
     total = people.sum("income", bounds=(0, 150_000), where="age >= 18", privacy=PRIVACY)
     assert_type(total, TableNumber)
     assert_type(total.interval(), tuple[Fraction, Fraction])
+    sums = people.sum("hours", bounds=(0, 80), by="region", groups=["north"], share="1/50")
+    assert_type(sums, GroupedAnswers[TableNumber])
+    assert_type(sums["north"], TableNumber)
+    assert_type(
+        people.count(error=10, at_most="1/10", params={"n": 3}, where="age > :n"), TableNumber
+    )
     mean = people.mean("income", bounds=("0.5", 9), privacy=PRIVACY, key="mean")
     assert_type(mean, MeanAnswer)
     means = people.mean("income", bounds=(0, 9), by=["sex", "age"], privacy=PRIVACY, max_groups=1)
@@ -38,6 +44,11 @@ def ask_a_table(people: ProtectedTable) -> None:
         "income", bounds=(0, 9), bins=64, by="sex", groups=["f", "m"], privacy=PRIVACY
     )
     assert_type(some, GroupedAnswers[QuantileAnswer])
+    ends = people.quantile(
+        "income", 0.9, bounds=(0, 9), interval=0.95, by="sex", groups=["f"], privacy=PRIVACY
+    )
+    assert_type(ends, GroupedAnswers[IntervalQuantileAnswer])
+    assert_type(ends["f"], IntervalQuantileAnswer)
     ages = people.histogram("age", edges=[0, 18, 65], max_groups=1, privacy=PRIVACY)
     assert_type(ages, GroupedAnswers[TableNumber])
 
@@ -62,5 +73,6 @@ def open_a_table() -> None:
     ):
         assert_type(people, ProtectedTable)
         ask_a_table(people)
+    assert_type(ln.protect(card="people.toml", analyst="ann"), ProtectedTable)
     rows = ln.protect("people.csv", unit=None, ledger=ln.UNRECORDED, neighbors="replace")
     assert_type(rows, ProtectedTable)

@@ -170,7 +170,7 @@ def _find_noise(
 
 
 def _split(privacy: Privacy, numbers: Divided, *, solve: bool) -> tuple[Mechanism, ...]:
-    """Return noise for a split: parts (pε, pδ) are (ε, δ) together, whatever the noise is.
+    """Return noise for a split: parts (pε, pδ) are (ε, δ) together, for any noise.
 
     The part of each number is divided evenly among its releases.
     """

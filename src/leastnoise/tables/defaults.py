@@ -1,4 +1,4 @@
-"""``TableDefaults``: what queries about a table omit. Its owner states it, usually in a card."""
+"""``TableDefaults``: the bounds and groups that queries omit. The owner of a table states them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from leastnoise.tables.keys import Key, Part
 
 @dataclass(frozen=True)
 class TableDefaults:
-    """What a query about a table may omit. All of it is public.
+    """The parts of queries that a table states, so that queries may omit them. All are public.
 
     Attributes:
         bounds: The clipping bounds of a column, by its name.

@@ -238,7 +238,7 @@ def _estimate_costs(target: MeanTarget) -> Iterator[tuple[int, MeanCost]]:
 
 
 def _list_facts(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
-    """Return what else is known of a query before it is run: bounds, contributions, groups."""
+    """Return further facts that are known before a query runs: bounds, contributions, groups."""
     query, rows = planned.query, planned.rows
     limit = show_above(planned, numbers) if query.discovered else None
     subject = query.subject(rows, limit)
@@ -256,7 +256,7 @@ def _list_facts(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
 
 
 def _reading_notes(planned: PlannedQuery) -> tuple[str, ...]:
-    """Return how values are read, as the answer will say too."""
+    """Return the notes on how values are read, which the answer will have too."""
     return planned.query.notes(planned.rows)
 
 
@@ -290,7 +290,7 @@ def _short(number: Fraction) -> str:
 def _noise_name(mechanism: AnyMechanism, family: str | None) -> str:
     """Return the name of noise in words: ``DiscreteStaircase`` is "staircase".
 
-    ``family`` is the family that was asked for. Another one is used where it is better.
+    ``family`` is the family of the number. A better one may have been used instead.
     """
     if not isinstance(mechanism, Mechanism):
         return "selection"

@@ -52,7 +52,7 @@ def release_mean(
     ``fresh`` is for the mean alone. The noise of the mean follows from the counts, so other counts
     would make it another query.
     """
-    Recording(ledger, key, fresh)  # rejects what the mean would be rejected for
+    Recording(ledger, key, fresh)  # raises here if the mean would be rejected
     steps = _Steps(target, ledger, key, allow_exact=allow_exact)
     count, spent = steps.count_rows()
     size = target.find_mean(count)

@@ -40,11 +40,11 @@ from leastnoise.tables.release import PreparedRelease, prepare
 from leastnoise.tables.sources import Source
 from leastnoise.tables.target_error import Scale, TargetError, find_size, round_down
 
-# About the quantile of |Y − s·X| over s/μ or s/ε of everything.
+# About the quantile of |Y − s·X|, divided by s/μ or s/ε of all numbers together.
 _GAUSSIAN_WIDTH, _PLAIN_WIDTH = 3.92, 8.2
 # The probability with which the mean's own count, and each earlier one, is not far from the truth.
 _SURE, _SURE_COUNT = Fraction(99, 100), Fraction(1249, 1250)
-# The most counts that precede a mean; the proof above depends on it.
+# The maximum number of counts before a mean; the proof above depends on it.
 MOST_COUNTS = 12
 # The first count costs a part, 2 to the power of −this, of a mean of so many rows.
 _MANY_ROWS, _PART, _PART_GAUSSIAN = 500_000, 2, 4

@@ -20,7 +20,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.where import ColumnExpression, Node, Parameters, bind_parameters
 
-# A column by name, or what is computed from columns; also as a text (docs/where.md).
+# A column by name, or an expression of columns, also as text (docs/where.md).
 ColumnName = str | ColumnExpression
 Columns = ColumnName | Sequence[ColumnName]
 Bounds = tuple[Number, Number]

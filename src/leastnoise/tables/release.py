@@ -124,7 +124,9 @@ class PreparedRelease:
         words, former = self.words, self.source.former_words
         unversioned = {name: word for name, word in words.items() if name != "version"}
         formerly = None if former is None else unversioned | former
-        if self.source.card is not None:  # beside the words: another card is no other query
+        if (
+            self.source.card is not None
+        ):  # apart from the query: another card does not make another query
             words = {**words, "card": self.source.card}
         return Spending(self.together, mechanisms, words, formerly, lambda: (self.cost,))
 
@@ -147,7 +149,7 @@ class PreparedRelease:
 
 
 def reported(ask: Ask) -> Ask:
-    """Let a method that answers queries emit that it was asked, and after an error refused."""
+    """Make a method emit an event when it is called, and another one after an error."""
 
     @wraps(ask)
     def report(self: Any, queries: object, **options: Any) -> Any:
@@ -217,7 +219,7 @@ def release(
 ) -> list[TableResult]:
     """Charge the ledger, run the queries, add noise and store; return the answers in order.
 
-    ``adaptive`` says that the guarantee follows from earlier answers, so events omit it.
+    ``adaptive`` means that the guarantee follows from earlier answers, so events omit it.
     """
     check_allow_exact(
         allow_exact,
@@ -270,7 +272,7 @@ def _make_statement(
 
 
 def _mark(subject: Subject, receipt: Receipt | None) -> Subject:
-    """Return the subject, which says so if the noise is seeded."""
+    """Return the subject, with a note if the noise is seeded."""
     if receipt is None or not receipt.not_private:
         return subject
     title, notes = mark(receipt) + subject.title, (_SEEDED, *subject.notes)

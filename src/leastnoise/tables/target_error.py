@@ -25,7 +25,8 @@ _LARGEST_EPSILON = Fraction(50)
 _CLOSE = 1 + Fraction(1, 1 << 11)
 # The 95% error of Gaussian noise over σ, and about that of geometric noise over Δ/ε.
 _NORMAL, _LAPLACE = 1.96, 3.0
-# A final amount whose noise is slightly too large is raised so often, by this factor.
+# While the noise of a final amount is slightly too large, the amount is raised at most so many
+# times, by this factor.
 _TRIALS, _RAISE = 64, 1 + Fraction(1, 1 << 10)
 # A real error that is recommended is larger by this factor, because amounts are rounded up.
 _MARGIN = 1 + Fraction(1, 500)

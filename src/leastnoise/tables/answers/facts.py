@@ -1,6 +1,6 @@
-"""One answer from a table as text, as fact_lines facts and as HTML.
+"""One answer from a table as text, as labelled facts and as HTML.
 
-``print`` shows a few lines. Notebooks and commands show a list of fact_lines facts. Both begin with
+``print`` shows a few lines. Notebooks and commands show a list of labelled facts. Both begin with
 the result, and state the quantity, its errors, the guarantee and the rows that count.
 """
 
@@ -94,7 +94,7 @@ def as_text(answer: Printed, result: Shown) -> str:
 
 
 def as_screen(answer: Printed, result: Shown, *, ledger: str = "") -> str:
-    """Return an answer as commands print it: the result, then fact_lines facts."""
+    """Return an answer as commands print it: the result, then labelled facts."""
     lines = [
         *sentences(result_line(answer.subject, result)),
         "",
@@ -116,7 +116,7 @@ def result_line(subject: Subject, result: Shown) -> str:
 
 
 def facts(answer: Printed, result: Shown, *, ledger: str = "") -> list[Fact]:
-    """Return the fact_lines facts about an answer, without its value."""
+    """Return the labelled facts about an answer, without its value."""
     return [
         *((label, text) for label, text, _ in result.details),
         ("Max error", max_error_fact(result.max_error, answer.privacy, result.unbounded)),

@@ -109,7 +109,7 @@ class Layout(Generic[One]):
         columns: The columns; the first one is the value.
         figures: Yields the figures of each answer.
         mechanisms: Returns the mechanisms that released an answer.
-        whole: Returns the names of the columns that hold integers, whatever the noise is.
+        whole: Returns the names of the columns that always hold integers.
         header: The headers of the printed columns after the value, the maximum error last.
         cells: Prints a row, from the figures, the answer and whether the value is an integer.
         released: The name of a released number in printed notes.

@@ -1,4 +1,4 @@
-"""Dataset cards: what the owner of a table states about it once, for all queries."""
+"""Dataset cards: the statements of an owner about a table, once for all queries."""
 
 from leastnoise.tables.card.card import Card
 from leastnoise.tables.card.check import (

@@ -1,4 +1,4 @@
-"""``Card``: what the owner of a table states about it once. All of it is public."""
+"""``Card``: the public statements of an owner about a table."""
 
 import os
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class FromEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class ContributionLimit:
-    """A contribution bound: what a query gets by default, and the most that it may ask for."""
+    """A contribution bound: the default of queries, and their maximum."""
 
     default: int
     largest: int
@@ -44,7 +44,7 @@ class ContributionLimit:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRules:
-    """What a card states about a column.
+    """The statements of a card about a column.
 
     Attributes:
         type: The kind of its values, "integer" for instance; None for that of the source.

@@ -1,4 +1,4 @@
-"""What a card allows: reject queries and amounts beyond it, with the line that forbids them."""
+"""Checks of queries and amounts against a card; an error names the line of the card."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ def check_query(card: Card, query: Query) -> None:
     if isinstance(query, Histogram):
         _check_edges(card, query)
     _check_groups(card, query)
-    # A query may have max_rows of its own.
+    # A query may state another max_rows than its table.
     for name, limit in (("max_rows", card.max_rows), ("max_groups", card.max_groups)):
         check_contribution(card, name, getattr(query, name, None), limit)
 
@@ -69,7 +69,7 @@ def _check_expressions(card: Card, query: Query) -> None:
 
 
 def _columns_of_text(text: str) -> list[str]:
-    """Return the columns of an expression; none of a text that is not one."""
+    """Return the columns of an expression; none of a text that is not an expression."""
     try:
         return columns_of(parse_expression(text))
     except InvalidParameter:

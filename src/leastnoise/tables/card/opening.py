@@ -1,4 +1,4 @@
-"""Open what a card names: its table, with the columns that queries may use, and its ledger."""
+"""Open the table of a card, with the columns that queries may use, and its ledger."""
 
 import os
 from collections.abc import Mapping
@@ -89,7 +89,7 @@ def _join_lookups(card: Card, source: Source) -> Source:
 
 
 def make_unit(card: Card, max_rows: int | None) -> Unit:
-    """Return the privacy unit of a card, with the rows that a caller asks for."""
+    """Return the privacy unit of a card, with the ``max_rows`` of the caller, if given."""
     if max_rows is None:
         return Unit(card.unit, card.max_rows.default, card.neighbors)
     unit = Unit(card.unit, max_rows, card.neighbors)

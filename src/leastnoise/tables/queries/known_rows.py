@@ -15,7 +15,7 @@ from leastnoise.tables.sources import Source
 class KnownRows(Query):
     """The number of rows that a mean counts, with the same groups.
 
-    ``people.mean(…, error=…)`` releases it first. It is no query of its own.
+    ``people.mean(…, error=…)`` releases it first. It is not a public query.
     """
 
     # As for a mean: the same rows and groups of a unit count.

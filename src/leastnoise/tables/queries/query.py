@@ -136,7 +136,7 @@ class Query(ABC):
     def complete(self, defaults: TableDefaults) -> Self:
         """Return the query with the defaults of its table in place of what it omits.
 
-        A query with bounds or edges of its own keeps them. Without groups, it is answered for those
+        A query that states bounds or edges keeps them. Without groups, it is answered for those
         of the defaults; if a column has none there, groups are discovered.
 
         Raises:

@@ -105,7 +105,7 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
 
 
 def _is_there(backend: Any, schema: str, name: str) -> bool:
-    """Return whether a database has a table, whatever its columns are."""
+    """Return whether a database has a table, with columns of any type."""
     typed = ".".join('"' + part.replace('"', '""') + '"' for part in (schema, name) if part)
     with backend.con.cursor() as cursor:
         rows = cursor.execute("SELECT to_regclass(%s) IS NOT NULL", (typed,)).fetchall()

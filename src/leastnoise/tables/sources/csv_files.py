@@ -41,7 +41,7 @@ _LONGEST_LINE = 2_000_000  # bytes in any other line, without its end
 # Nothing is guessed, so how a file is read does not depend on its content. There are no quotes and
 # no escapes, and the separator of columns is a line break: so a line is one column, and there is no
 # state to carry over. A line feed, a carriage return and both together end a line, also if they are
-# mixed: this is what new_line = '\n' does. If DuckDB detects how the first line ends, or is told
+# mixed: this is what new_line = '\n' does. If DuckDB detects how the first line ends, or is given
 # '\r\n', the byte after a single carriage return is lost. Not strict, and ignoring errors, so no
 # line makes reading fail. Not parallel: DuckDB 2.0 loses lines at the ends of the pieces that it
 # reads in parallel. Which lines are too long is decided by _SPLIT alone: DuckDB adds up to 4096
@@ -164,7 +164,7 @@ def view_of_parquet(
 
 
 def _split_by(delimiter: str) -> str:
-    """Return _SPLIT for another delimiter; between brackets none has a meaning of its own."""
+    """Return _SPLIT for another delimiter; between brackets, none of them is special."""
     return (
         _SPLIT.replace('[^",]', f'[^"{delimiter}]')
         .replace("[^,]", f"[^{delimiter}]")

@@ -1,4 +1,4 @@
-"""Strings in a query: each engine reads them as they are, whatever its settings are.
+"""Strings in a query: each engine reads them unchanged under all its settings.
 
 A string of a caller, such as a key or a value of ``where=``, is written into the query. Two engines
 have settings of a session, a role or a database that change how they read it:
@@ -20,7 +20,7 @@ from leastnoise.errors import Unsupported
 if TYPE_CHECKING:
     import ibis.expr.operations as ops
 
-# A statement of its own: PostgreSQL parses all statements of a message before it executes one.
+# A separate statement: PostgreSQL parses all statements of a message before it executes one.
 PLAIN = "SET LOCAL standard_conforming_strings = on"
 _READ_OTHERWISE = frozenset("\\'\"$")
 

@@ -8,7 +8,7 @@ row is added, lost or duplicated, and the new columns of a row depend on its own
 lookup only. The lookup is the same for neighboring tables, so tables that differ in the rows of one
 unit still do after the join, and a unit has as many rows as before.
 
-The lookup is public: it is read when it is joined, and errors may speak of what is in it. It is
+The lookup is public: it is read when it is joined, and errors may quote its content. It is
 then rejected if a key repeats, because the minimum of two rows would be an arbitrary answer.
 """
 
@@ -254,7 +254,7 @@ def _check_unique(lookup: Source, on: str) -> None:
 
 
 def _make_unique(lookup: Source, on: str, names: Sequence[str]) -> "ir.Table":
-    """Return the lookup with one row for each key, whatever its rows are."""
+    """Return the lookup with one row for each key, even if it has several."""
     table = lookup.table.select(**{_KEY: lookup.value(Column(on))}, **{n: n for n in names})
     table = table.filter(table[_KEY].notnull())
 

@@ -60,7 +60,7 @@ class Source:
         owned: Whether this package opened the connection, and must close it.
         opened: The table before its columns were converted; None if it is ``table`` itself.
         types: The kind of each column that the caller has converted.
-        reading: What the caller has said of how CSV files are written, by the names of arguments.
+        reading: The format of CSV files as the caller states it, by the names of arguments.
         objects: Whether the rows are JSON lines.
         process: The id of the process that opened it.
     """

@@ -43,7 +43,7 @@ def col(name: str) -> "ColumnExpression":
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnExpression:
-    """A column, or what is computed from columns; made by :func:`col`.
+    """A column, or an expression of columns. :func:`col` makes the first one.
 
     Attributes:
         node: The frozen node. Expressions with equal nodes are the same.
@@ -184,7 +184,7 @@ class ColumnExpression:
         return ColumnExpression(Part(part, self.node))
 
 
-# What a column is compared with, and computed with.
+# The values that a column can be compared with and computed with.
 Operand = ColumnExpression | Scalar
 
 

@@ -250,7 +250,7 @@ class _Parser(OperandParser):
         return tuple(values)
 
     def _check_list(self, start: int, values: list[Literal]) -> tuple[Literal, ...]:
-        """Return the values of a parameter that is a list; reject what no list could be."""
+        """Return the values of a parameter that is a list; reject lists that ``in`` cannot have."""
         kinds = {value.kind for value in values}
         if len(kinds) == 1 and len(values) <= _LONGEST_LIST:
             return tuple(values)

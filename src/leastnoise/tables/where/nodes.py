@@ -62,7 +62,7 @@ class Part:
 
     Attributes:
         part: One of PARTS.
-        value: A column, or whatever else has the kind of a date.
+        value: A column, or another expression whose kind is a date.
     """
 
     part: str

@@ -1,8 +1,9 @@
 r"""Patterns of ``like``: ``%`` stands for any characters, ``_`` for one, ``\`` escapes both.
 
 Engines differ where an escape precedes another character or ends the pattern, so such a pattern is
-rejected. In every other pattern the three agree: DuckDB is told the escape, and PostgreSQL and
-Spark have it by default. A character is a code point, a line break is one, and case matters.
+rejected. In every other pattern the three agree: the query passes the escape to DuckDB, and
+PostgreSQL and Spark have it by default. A character is a code point, a line break is one, and case
+matters.
 """
 
 from functools import cache
@@ -13,7 +14,7 @@ _LONGEST = 1_000
 
 
 def check_pattern(pattern: str) -> str | None:
-    """Return what is wrong with a pattern, for an error; None if it is valid."""
+    """Return the fault of a pattern, for an error; None if it is valid."""
     if len(pattern) > _LONGEST:
         return f"more than {_LONGEST} characters"
     characters = iter(pattern)
