@@ -22,7 +22,7 @@ def find_nearest_file(path: Path, suffixes: Iterable[str]) -> str | None:
     """Return the path of the file with the nearest name in the same folder; None if none is near.
 
     Args:
-        path: A path without a file.
+        path: A path at which there is no file.
         suffixes: The suffixes of files that are meant, in lower case, such as ``.csv``.
     """
     endings = tuple(suffixes)

@@ -492,7 +492,8 @@ def test_a_usage_error_is_wrapped_to_the_terminal(
         (["count"], [0, 1, 2, 3, 4]),
         (["release"], [0, 1, 2, 3, 4]),
         (["verify"], [0, 2, 4]),
-        (["ledger"], [0, 2, 4]),
+        (["ledger"], [0, 2, 3, 4]),
+        (["ledger", "allocate"], [0, 2, 3, 4]),
         (["ledger", "verify"], [0, 2, 4]),
     ],
 )

@@ -124,7 +124,7 @@ class LedgerGroup(click.Group):
         with formatter.section("Commands"):
             known = self.list_commands(ctx)
             formatter.write_dl([row for row in _SUMMARIES.items() if row[0] in known])
-        write_exit_codes(formatter, _EXIT_CODES)
+        write_exit_codes(formatter, _SPENDING_EXIT_CODES)
 
     def add(
         self,

@@ -20,6 +20,7 @@ from leastnoise.tables.card.lines import Path, find_lines
 T = TypeVar("T")
 
 _LARGEST = 1 << 20  # bytes of a card
+# Python's errors about TOML have the line in their message only, up to Python 3.13.
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
