@@ -525,7 +525,7 @@ def test_an_ibis_table_where_rows_meet_is_refused(mixed: Callable[[Any], Any], d
 
 
 def test_an_address_needs_a_table_that_is_there(pg_address: str) -> None:
-    with pytest.raises(InvalidParameter, match="must be said by table=, got None"):
+    with pytest.raises(InvalidParameter, match="must be named by table=, got None"):
         open_source(pg_address)
     with pytest.raises(
         InvalidParameter, match=r"must name a table of the database .*, got 'none'"

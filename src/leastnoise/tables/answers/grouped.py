@@ -1,7 +1,7 @@
 """``GroupedAnswers``: the answers of a query by group."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
@@ -120,12 +120,12 @@ class GroupedAnswers(Generic[One_co]):
 
     def _name_group(self, answer: One_co, key: Key) -> One_co:  # type: ignore[misc]  # it is returned
         """Return the answer of a group with a subject that names the group."""
-        with_subject = layout_of([answer]).with_subject
-        if with_subject is None:
+        with_group = layout_of([answer]).with_group
+        if with_group is None:
             return answer
         parts = ", ".join(map(format_part, key))
         group = parts if len(key) == 1 else f"({parts})"
-        named: Any = with_subject(answer, replace(answer.subject, group=group))
+        named: Any = with_group(answer, group)
         return cast(One_co, named)
 
     def _missing_error(self, parts: tuple[object, ...]) -> InvalidParameter:

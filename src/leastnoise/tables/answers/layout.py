@@ -116,8 +116,7 @@ class Layout(Generic[One]):
         common_error: Returns the printed maximum error of a row, from its figures and whether the
             value is an integer. Default: the maximum error depends on more than the noise.
         unbounded: Why there is no maximum error. Default: the noise is unbounded.
-        with_subject: Returns an answer with another subject, for the answer of a single group.
-            Default: the subject stays that of the whole query.
+        with_group: Returns an answer whose subject names a group. Default: the answer as it is.
     """
 
     columns: tuple[Figure, ...]
@@ -129,7 +128,7 @@ class Layout(Generic[One]):
     released: str = "each number"
     common_error: Callable[[Figures, bool], Fraction] | None = None
     unbounded: str = ""
-    with_subject: Callable[[One, Subject], One] | None = None
+    with_group: Callable[[One, str], One] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -247,9 +246,9 @@ INTERVAL = (
 )
 
 
-def _with_subject(answer: Answer, subject: Subject) -> Any:
+def _with_group(answer: Answer, group: str) -> Any:
     # A number that was released without a table has no subject.
-    return answer.with_subject(subject) if isinstance(answer, TableNumber) else answer
+    return answer.with_group(group) if isinstance(answer, TableNumber) else answer
 
 
 NUMBERS: Layout[TableNumber] = Layout(
@@ -260,5 +259,5 @@ NUMBERS: Layout[TableNumber] = Layout(
     header=("95% interval", "max error"),
     cells=lambda figures, _, whole: print_interval(figures, whole=whole),
     common_error=_common_error,
-    with_subject=_with_subject,
+    with_group=_with_group,
 )

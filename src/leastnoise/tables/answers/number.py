@@ -36,8 +36,9 @@ class TableNumber(Answer):
         """The guarantee of everything that was released together, for one unit."""
         return self._statement.total_privacy
 
-    def with_subject(self, subject: Subject) -> "TableNumber":
-        """Return the same answer with another description of what it is about."""
+    def with_group(self, group: str) -> "TableNumber":
+        """Return the same answer with a subject that names its group."""
+        subject = replace(self.subject, group=group)
         return TableNumber(self.index, self.mechanism, replace(self._statement, subject=subject))
 
     def explain(self) -> str:

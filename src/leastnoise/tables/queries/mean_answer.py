@@ -317,5 +317,5 @@ MeanAnswer.layout = Layout(
     header=("95% interval", "rows", "max error"),
     cells=_print_row,
     released="each count or sum",
-    with_subject=lambda answer, subject: replace(answer, subject=subject),
+    with_group=lambda answer, group: replace(answer, subject=replace(answer.subject, group=group)),
 )

@@ -304,7 +304,7 @@ QuantileAnswer.layout = Layout(
     header=("rank error (95%)", "max rank error"),
     cells=_print_row,
     unbounded=_UNBOUNDED,
-    with_subject=lambda answer, subject: replace(answer, subject=subject),
+    with_group=lambda answer, group: replace(answer, subject=replace(answer.subject, group=group)),
 )
 # The interval has the confidence of the query, which need not be 95%.
 IntervalQuantileAnswer.layout = Layout(
@@ -319,5 +319,5 @@ IntervalQuantileAnswer.layout = Layout(
     header=("interval", "rank error (95%)", "max rank error"),
     cells=_print_interval_row,
     unbounded=_UNBOUNDED,
-    with_subject=lambda answer, subject: replace(answer, subject=subject),
+    with_group=lambda answer, group: replace(answer, subject=replace(answer.subject, group=group)),
 )
