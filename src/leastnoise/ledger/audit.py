@@ -4,7 +4,7 @@ Hashes show that rows were not changed by mistake. Anyone who can write to a led
 them, so `verify` also rejects rows that no release writes: an answer without its charge or of
 another shape, a charge beyond the limit, a mechanism that is not described, a spend without its
 allocation, beyond its caps or below the cost of its noise. Times are not compared, because clocks
-are set back.
+can be set back.
 """
 
 import json

@@ -215,7 +215,7 @@ class Answers(Generic[ColumnT_co]):
 
         Its elements have the type of the released numbers, which can differ from that of the given
         ones. A Series keeps the index and the name of the given one. A chunked Arrow array has one
-        chunk. The column is created anew each time and shares no memory with :attr:`values`. If the
+        chunk. Every access creates a new column, which shares no memory with :attr:`values`. If the
         values are fractions or long integers, polars and Arrow columns hold the nearest numbers of
         their widest types, while :attr:`max_error` is about :attr:`values`. For a numpy array it is
         :attr:`values` itself.

@@ -128,7 +128,7 @@ class PairMechanism(Rebuilt):
         Raises:
             NotPrivate: If either noise does not satisfy it.
         """
-        replace(self)  # building it proves it
+        replace(self)  # the constructor proves it
 
     @property
     def composed_as(self) -> Privacy:

@@ -115,7 +115,7 @@ class PlanProblem:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An option with its mechanisms, or without any and with what would be possible instead.
+    """An option with its mechanisms; if it was rejected, with the reason and what would suffice.
 
     Attributes:
         option: The row of the plan.
