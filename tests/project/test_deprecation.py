@@ -143,6 +143,15 @@ MOVED = [
     ("leastnoise.plots", "styled", "leastnoise.plots.apply_style"),
     ("leastnoise.plots", "titled", "leastnoise.plots.make_title"),
 ]
+
+
+def find_by_old_keys(method: str) -> Callable[[], object]:
+    """Return a call of a method of the table with the old name of ``groups``."""
+    return lambda: (
+        getattr(OBJECTS.table, method)("v", bounds=(0, 4), by="v", keys=[1], privacy=P(1)).keys
+    )
+
+
 # Each call by old words, its result by new ones, and the warnings.
 CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[str, str]]]] = {
     "calibrate": (
@@ -226,15 +235,7 @@ CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[st
         [("cells=", "bins=")],
     ),
     **{
-        method: (
-            lambda method=method: (
-                getattr(OBJECTS.table, method)(
-                    "v", bounds=(0, 4), by="v", keys=[1], privacy=P(1)
-                ).keys
-            ),
-            lambda: ((1,),),
-            [("keys=", "groups=")],
-        )
+        method: (find_by_old_keys(method), lambda: ((1,),), [("keys=", "groups=")])
         for method in ("sum", "mean", "median")
     },
     "histogram": (
