@@ -1,6 +1,6 @@
-"""Run the examples of documents in a folder of their own, so that they may write files.
+"""Run the examples of each document in a temporary folder, so that they may write files.
 
-It has the folder docs, and the TOML files that the document shows.
+The folder contains a link to docs, and the TOML files that the document shows.
 """
 
 from pathlib import Path

@@ -3,7 +3,7 @@
 
     python3 go demo     show what leastnoise does
     python3 go test     run the whole gate: format, lint, types, layers, tests
-    python3 go bench    measure it beside other libraries
+    python3 go bench    compare it with other libraries
     python3 go pins     resolve requirements/*.txt again (needs uv)
 
 It writes only inside this checkout: the environment to .venv, caches to .cache.
@@ -114,11 +114,11 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
     bench = commands.add_parser(
         "bench",
-        help="measure speed, accuracy and size beside other libraries",
-        description="Measure speed, accuracy and size beside other libraries: twenty minutes. "
-        "Further arguments go to benchmarks: --quick or --short for a smaller run, --alone without "
-        "other libraries, --only NAME…, --out FOLDER, --seconds S for one solve, --render to "
-        "write pages and figures again without measuring.",
+        help="compare speed, accuracy and size with other libraries",
+        description="Compare speed, accuracy and size with other libraries. A full run takes "
+        "twenty minutes. Further arguments go to benchmarks: --quick or --short for a smaller "
+        "run, --alone without other libraries, --only NAME…, --out FOLDER, --seconds S for one "
+        "solve, --render to write pages and figures again without measuring.",
         allow_abbrev=False,
     )
     bench.set_defaults(run=run_bench, passes_on=True)
@@ -181,10 +181,10 @@ def run_test(options: argparse.Namespace, rest: list[str]) -> int:
     for name, code, seconds in rows:
         verdict = "ok" if code == 0 else f"FAILED (exit code {code})"
         print(f"{name:<14}{seconds:7.1f} s   {verdict}")
-    left_out = [] if options.all else ["tests marked long, with Spark (python3 go test --all)"]
+    omitted = [] if options.all else ["tests marked long, with Spark (python3 go test --all)"]
     if rest:
-        left_out.append(f"tests that pytest omits with {shlex.join(rest)}")
-    print(f"left out: {'; '.join(left_out) or 'nothing'}", flush=True)
+        omitted.append(f"tests that pytest omits with {shlex.join(rest)}")
+    print(f"omitted: {'; '.join(omitted) or 'nothing'}", flush=True)
     return 1 if any(code for _, code, _ in rows) else 0
 
 
@@ -335,9 +335,9 @@ def digest(*parts: str) -> str:
 
 def install_java() -> None:
     """Install Java for Spark with the system's package manager if it is missing."""
-    found = java_version()
-    if found >= JAVA:
-        say(f"nothing to install: found Java {found}")
+    version = java_version()
+    if version >= JAVA:
+        say(f"nothing to install: found Java {version}")
         return
     manager = next((name for name in JAVA_PACKAGES if shutil.which(name)), None)
     if manager is None or os.geteuid() != 0:
@@ -363,10 +363,10 @@ def java_version() -> int:
     home = os.environ.get("JAVA_HOME")
     java = Path(home, "bin", "java") if home else "java"
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+        result = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     except OSError:
         return 0
-    version = re.search(r'version "(\d+)', told.stderr)
+    version = re.search(r'version "(\d+)', result.stderr)
     return int(version[1]) if version else 0
 
 
@@ -385,14 +385,14 @@ def run(command: Command) -> int:
 
 
 def works(command: Command) -> bool:
-    """Return whether a command exists and succeeds; its output is not shown."""
+    """Return whether a command exists and succeeds. Hide its output."""
     try:
-        tried = subprocess.run(
+        result = subprocess.run(
             command, cwd=ROOT, env=environment(), capture_output=True, check=False
         )
     except OSError:
         return False
-    return tried.returncode == 0
+    return result.returncode == 0
 
 
 def must(step: str, command: Command) -> None:
@@ -404,13 +404,13 @@ def must(step: str, command: Command) -> None:
 
 def environment() -> dict[str, str]:
     """Return the environment for commands: caches in this checkout, no color off a terminal."""
-    kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
-    kept.setdefault("PIP_CACHE_DIR", str(CACHE / "pip"))
-    kept.setdefault("UV_CACHE_DIR", str(CACHE / "uv"))
+    variables = {name: value for name, value in os.environ.items() if name not in MISLEADING}
+    variables.setdefault("PIP_CACHE_DIR", str(CACHE / "pip"))
+    variables.setdefault("UV_CACHE_DIR", str(CACHE / "uv"))
     if not sys.stdout.isatty():
-        kept = {name: value for name, value in kept.items() if name not in COLOR_FORCING}
-        kept["NO_COLOR"] = "1"
-    return kept
+        variables = {name: value for name, value in variables.items() if name not in COLOR_FORCING}
+        variables["NO_COLOR"] = "1"
+    return variables
 
 
 def say(message: str) -> None:

@@ -14,7 +14,7 @@ Measurements, one file each:
     accuracy       the cost of each library's best noise for a guarantee, and the lower bound
     distributions  E|X| and E X² of the peers' noise, by formula
     calibrations   the time of calibrations in closed form, comparisons and compositions
-    many_answers   counts one after another, and groups of units that are in many of them
+    many_answers   many counts under one guarantee, and units that are in many groups
     solves         certified solves over a grid of guarantees and costs
     starting       import and command line
     installing     megabytes by package
@@ -22,15 +22,15 @@ Measurements, one file each:
     ledgers        the time of a charge, compared with fsync
     querying       table queries, compared with SQL and with OpenDP on Polars
     quantiles      rank errors of medians, compared with a textbook exponential mechanism
-    people         the table of the queries, and the queries
-    asked          the child process of a query, whose time and memory are measured
-    growing        the child process of growth, whose time and memory are measured
+    people         the generated table for querying, and the queries
+    query_process  runs one query in a child process, for its time and memory
+    growth_process runs one release or solve in a child process, for its time and memory
 
 Output:
 
-    bars           the benchmark targets, and whether they are met
-    words          numbers and tables as text
-    tables         results as tables
+    targets        the benchmark targets, and whether they are met
+    formatting     numbers and tables as text
+    tables/        results as tables
     pages          tables between the marks of README.md and docs/performance.md; results.md
-    pictures       results as figures
+    charts         results as figures
 """

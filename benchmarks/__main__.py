@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks import (
     accuracy,
     calibrations,
+    charts,
     draws,
     growth,
     installing,
@@ -22,22 +23,21 @@ from benchmarks import (
     machine,
     many_answers,
     pages,
-    pictures,
     quantiles,
     querying,
     solves,
     starting,
 )
-from benchmarks.bars import bars
 from benchmarks.peers.environments import CACHE, ROOT
 from benchmarks.peers.process import peers
 from benchmarks.plan import FULL, QUICK, SHORT, Plan
 from benchmarks.progress import say
+from benchmarks.targets import compare_with_targets
 from benchmarks.timing import Row
 
 HOME = ROOT / "benchmarks"
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "performance.md")
-ALONE: dict[str, Callable[[Plan], Row]] = {
+WITHOUT_PEERS: dict[str, Callable[[Plan], Row]] = {
     "solves": solves.measure,
     "starting": starting.measure,
     "installing": installing.measure,
@@ -46,7 +46,7 @@ ALONE: dict[str, Callable[[Plan], Row]] = {
     "querying": querying.measure,
     "quantiles": quantiles.measure,
 }
-BESIDE: dict[str, Callable[..., Row]] = {
+WITH_PEERS: dict[str, Callable[..., Row]] = {
     "draws": draws.measure,
     "accuracy": accuracy.measure,
     "calibrations": calibrations.measure,
@@ -56,7 +56,7 @@ BESIDE: dict[str, Callable[..., Row]] = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the parts that the options name, and write the results."""
-    options = read(arguments)
+    options = parse_options(arguments)
     if options.render:
         results: Row = json.loads((HOME / "results.json").read_text(encoding="utf-8"))
     else:
@@ -73,13 +73,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if folder == HOME:
         for document in DOCUMENTS:
             text = document.read_text(encoding="utf-8")
-            document.write_text(pages.fill(text, results), encoding="utf-8")
-    missed = [bar["what"] for bar in results["bars"] if not bar["met"]]
+            document.write_text(pages.fill_marks(text, results), encoding="utf-8")
+    missed = [target["name"] for target in results["targets"] if not target["met"]]
     say(f"benchmark targets not met: {'; '.join(missed) or 'none'}")
 
 
-def read(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Return the options of the command line, with the folder to write to."""
+def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line, and choose the output folder."""
     parser = argparse.ArgumentParser(prog="go bench", description=__doc__, allow_abbrev=False)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="takes seconds; not for comparison")
@@ -90,30 +90,30 @@ def read(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="measure nothing; write pages and figures from results.json",
     )
     parser.add_argument("--alone", action="store_true", help="omit the other libraries")
-    parser.add_argument("--only", nargs="+", choices=[*BESIDE, *ALONE], metavar="NAME")
+    parser.add_argument("--only", nargs="+", choices=[*WITH_PEERS, *WITHOUT_PEERS], metavar="NAME")
     parser.add_argument("--out", type=Path, help="the folder to write to")
     parser.add_argument("--seconds", type=float, help="the time limit of one solve")
     options = parser.parse_args(arguments)
-    whole = not (options.quick or options.short or options.only or options.alone) or options.render
-    if options.out is None and not whole:
+    partial = options.quick or options.short or options.only or options.alone
+    if options.out is None and partial and not options.render:
         options.out = CACHE / "results"
     return options
 
 
 def measure(plan: Plan, only: Sequence[str] | None) -> Row:
-    """Return the results of the named parts; of all parts if none is named."""
-    wanted = only or [*BESIDE, *ALONE]
+    """Return the results of the named parts. Default: all parts."""
+    chosen = only or [*WITH_PEERS, *WITHOUT_PEERS]
     results: Row = {"run": plan.name, **machine.describe(), "parts": {}}
     parts = results["parts"]
-    with peers(make=plan.install, alone=plan.alone) as (there, missing):
-        for name, peer in there.items():
+    with peers(create=plan.install, alone=plan.alone) as (available, missing):
+        for name, peer in available.items():
             results["versions"][name] = peer.ask("introduce")["versions"][name]
         results["missing_peers"] = missing
-        for part in (name for name in BESIDE if name in wanted):
-            parts[part] = BESIDE[part](plan, there, missing)
-    for part in (name for name in ALONE if name in wanted):
-        parts[part] = ALONE[part](plan)
-    results["bars"] = bars(parts)
+        for part in (name for name in WITH_PEERS if name in chosen):
+            parts[part] = WITH_PEERS[part](plan, available, missing)
+    for part in (name for name in WITHOUT_PEERS if name in chosen):
+        parts[part] = WITHOUT_PEERS[part](plan)
+    results["targets"] = compare_with_targets(parts)
     return results
 
 
@@ -123,7 +123,7 @@ def write(results: Row, folder: Path) -> None:
     text = re.sub(r"\[[-\d.e,\s]+\]", lambda numbers: re.sub(r"\s+", " ", numbers[0]), text)
     (folder / "results.json").write_text(text + "\n", encoding="utf-8")
     (folder / "results.md").write_text(pages.results_page(results), encoding="utf-8")
-    pictures.draw(results, folder / "figures")
+    charts.write_charts(results, folder / "figures")
     say(f"written to {folder.name}: results.json, results.md, figures")
 
 

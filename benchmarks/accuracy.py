@@ -1,9 +1,9 @@
 """The cost of each library's best noise for a guarantee, and the proved lower bound.
 
-At Δ = 1, for real answers and for counts, which stay integers. The best noise of a peer is the
-cheapest of its mechanisms that satisfy the guarantee; one for (ε, 0) satisfies (ε, δ). Costs are
-E|X| and E X², by formula from the scale that the peer itself chooses. Without a formula they are
-estimated from samples, with their standard errors.
+The sensitivity is 1. Answers are real numbers, or counts, which stay integers. The best noise of a
+peer is the cheapest of its mechanisms that satisfy the guarantee; a mechanism for (ε, 0) also
+satisfies (ε, δ). Costs are E|X| and E X², by formula from the scale that the peer chooses. Costs
+without a formula are estimated from samples, with their standard errors.
 """
 
 from collections.abc import Mapping
@@ -31,19 +31,20 @@ def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, 
                 )
                 for name, peer in peers.items()
             }
-            for which, (name, cost) in enumerate(COSTS.items()):
-                row: Row = {"promise": [epsilon, delta], "integer": integer, "cost": name}
-                row |= _ours(ln.Privacy(epsilon, delta), cost, integer, plan.seconds)
+            for moment, (name, cost) in enumerate(COSTS.items()):
+                row: Row = {"guarantee": [epsilon, delta], "integer": integer, "cost": name}
+                row |= _measure_ours(ln.Privacy(epsilon, delta), cost, integer, plan.seconds)
                 row["peers"] = {
-                    peer: _best(of_peer, which, row["bound"]) for peer, of_peer in theirs.items()
+                    peer: _cheapest(of_peer, moment, row["bound"])
+                    for peer, of_peer in theirs.items()
                 }
-                row["refused"] = {peer: of_peer["refused"] for peer, of_peer in theirs.items()}
+                row["rejected"] = {peer: of_peer["rejected"] for peer, of_peer in theirs.items()}
                 rows.append(row)
     return {"rows": rows, "missing": dict(missing)}
 
 
-def _ours(privacy: ln.Privacy, cost: ln.Cost, integer: bool, seconds: float) -> Row:
-    """Return the proved bound, the certified noise and the best closed form."""
+def _measure_ours(privacy: ln.Privacy, cost: ln.Cost, integer: bool, seconds: float) -> Row:
+    """Return the lower bound, and the costs of the certified noise and the best closed form."""
     problem: dict[str, Any] = {"sensitivity": 1, "cost": cost, "integer": integer, "shape": "any"}
     mechanism = ln.calibrate(privacy, **problem, seconds=seconds)
     closed = ln.compare(privacy, **problem, solve=False).rows[0]
@@ -62,34 +63,39 @@ def _ours(privacy: ln.Privacy, cost: ln.Cost, integer: bool, seconds: float) -> 
 def _find_distributions(
     peer: PeerProcess, epsilon: float, delta: float, integer: bool, seconds: float
 ) -> Row:
-    """Return the distributions of all mechanisms for the guarantee, and why others have none."""
-    found, refused = {}, {}
-    for name in peer.ask("introduce")["laws"]["whole" if integer else "real"]:
+    """Return the distribution of each mechanism for the guarantee, and the reasons of failures."""
+    distributions_by_name, rejected = {}, {}
+    for name in peer.ask("introduce")["distributions"]["integer" if integer else "real"]:
         try:
-            found[name] = peer.ask(
-                "law", name=name, epsilon=epsilon, delta=delta, integer=integer, seconds=seconds
+            distributions_by_name[name] = peer.ask(
+                "distribution",
+                name=name,
+                epsilon=epsilon,
+                delta=delta,
+                integer=integer,
+                seconds=seconds,
             )
         except Cannot as reason:
-            refused[name] = str(reason)
-    return {"found": found, "refused": refused}
+            rejected[name] = str(reason)
+    return {"distributions": distributions_by_name, "rejected": rejected}
 
 
-def _best(distributions_found: Row, which: int, bound: float) -> Row | None:
+def _cheapest(of_peer: Row, moment: int, bound: float) -> Row | None:
     """Return the cheapest mechanism of a peer; None if it has none."""
     costs = {
-        name: distributions.moments(distribution)[which]
-        for name, distribution in distributions_found["found"].items()
+        name: distributions.moments(distribution)[moment]
+        for name, distribution in of_peer["distributions"].items()
     }
     if not costs:
         return None
     name = min(costs, key=lambda mechanism: costs[mechanism])
-    distribution = distributions_found["found"][name]
+    distribution = of_peer["distributions"][name]
     return {
         "mechanism": name,
-        "law": {
+        "distribution": {
             key: part for key, part in distribution.items() if key not in ("moments", "errors")
         },
         "cost": short(costs[name]),
-        "error": short(distributions.errors(distribution)[which]),
+        "error": short(distributions.errors(distribution)[moment]),
         "ratio": short(costs[name] / bound),
     }

@@ -17,29 +17,29 @@ _DELTAS = ("1e-9", "0.01", "0.1", "0.3", "0.5", "0.7", "0.9", "0.99")
 
 def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
     """Return the seconds of each call, and of the peers' Gaussian for the same guarantee."""
-    questions = _questions()
+    calls = _calls()
     contestants: dict[str, Contestant] = {
-        name: partial(seconds, call) for name, call in questions.items()
+        name: partial(seconds, call) for name, call in calls.items()
     }
-    left_out = dict(missing)
+    omitted = dict(missing)
     for name, peer in peers.items():
         request = {"family": "gaussian", "epsilon": 1.0, "delta": 1e-6, "integer": False}
         try:
             peer.ask("make", **request)
         except Cannot as reason:
-            left_out[name] = str(reason)
+            omitted[name] = str(reason)
             continue
-        contestants[f"{name}: gaussian"] = partial(_making, peer, request)
-    say(f"calibrations: {len(contestants)} questions")
+        contestants[f"{name}: gaussian"] = partial(_time_peer, peer, request)
+    say(f"calibrations: {len(contestants)} calls")
     times = interleaved(contestants, plan.rounds)
     return {
         "seconds": {name: summary(rounds) for name, rounds in times.items()},
-        "left_out": left_out,
-        "drawn_above": {str(cost): _drawn_above(cost) for cost in (ln.l1, ln.l2)},
+        "omitted": omitted,
+        "discretized_above": {str(cost): _extra_cost(cost) for cost in (ln.l1, ln.l2)},
     }
 
 
-def _questions() -> dict[str, Callable[[], object]]:
+def _calls() -> dict[str, Callable[[], object]]:
     """Return the calls by name."""
     calls: dict[str, Callable[[], object]] = {
         "calibrate, l1 at (0, 0.1)": partial(
@@ -63,8 +63,8 @@ def _questions() -> dict[str, Callable[[], object]]:
     calls["compare(solve=False), a count"] = partial(
         ln.compare, _USUAL, sensitivity=1, solve=False, integer=True
     )
-    for family in ("gaussian", "laplace", "truncated_laplace", "staircase", "least"):
-        calls[f"compose, 1000 × {family}"] = _composed(family)
+    for family in ("gaussian", "laplace", "truncated_laplace", "staircase", "certified noise"):
+        calls[f"compose, 1000 × {family}"] = _composition(family)
     counts = [ln.NumericQuery(str(i), sensitivity=i, integer=True) for i in range(1, 11)]
     calls["plan, 10 counts, solve=False"] = partial(ln.plan, _USUAL, counts, solve=False)
     calls["privacy_for, a count"] = partial(
@@ -73,20 +73,22 @@ def _questions() -> dict[str, Callable[[], object]]:
     return calls
 
 
-def _composed(family: str) -> Callable[[], object]:
+def _composition(family: str) -> Callable[[], object]:
     """Return a call that computes δ at ε = 2 of 1000 releases, each with (1/30, 1e-9)."""
     mechanism = ln.calibrate(
-        ln.Privacy("1/30", "1e-9"), sensitivity=1, family=None if family == "least" else family
+        ln.Privacy("1/30", "1e-9"),
+        sensitivity=1,
+        family=None if family == "certified noise" else family,
     )
     return lambda: ln.compose([(mechanism, 1000)]).delta(2)
 
 
-def _making(peer: PeerProcess, request: Row) -> float:
+def _time_peer(peer: PeerProcess, request: Row) -> float:
     return float(peer.ask("make", **request)["seconds"])
 
 
-def _drawn_above(cost: ln.Cost) -> float:
-    """Return how much more the discretized noise costs than the continuous one, at the worst δ."""
+def _extra_cost(cost: ln.Cost) -> float:
+    """Return the relative extra cost of discretized over continuous noise, at the worst δ."""
     worst = Fraction(0)
     for delta in _DELTAS:
         mechanism = ln.calibrate(ln.Privacy(delta=delta), sensitivity=1, cost=cost)

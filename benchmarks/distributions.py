@@ -1,4 +1,4 @@
-"""E|X| and E X² of the noise of peers, by formula, from the scale that each peer has chosen.
+"""E|X| and E X² of the noise of peers, by formula, from the scale that each peer chooses.
 
 Floats are enough, because these numbers are for comparison and prove nothing.
 """
@@ -10,9 +10,9 @@ Row = dict[str, Any]
 
 
 def moments(distribution: Row) -> tuple[float, float]:
-    """Return E|X| and E X² of a noise distribution that a peer has stated."""
+    """Return E|X| and E X² of a noise distribution as a peer reports it."""
     kind = distribution["kind"]
-    if kind == "draws":
+    if kind == "samples":
         first, second = distribution["moments"]
         return first, second
     if kind == "uniform":
@@ -44,8 +44,8 @@ def errors(distribution: Row) -> tuple[float, float]:
 def truncated_laplace(scale: float, radius: float) -> tuple[float, float]:
     """Return the moments of Laplace noise truncated at ``radius``: integrals of xᵏ·e^−x."""
     end = radius / scale
-    lost = 1 / math.expm1(end)
-    return scale * (1 - end * lost), scale**2 * (2 - (end**2 + 2 * end) * lost)
+    tail = 1 / math.expm1(end)
+    return scale * (1 - end * tail), scale**2 * (2 - (end**2 + 2 * end) * tail)
 
 
 def discrete_gaussian(sigma: float) -> tuple[float, float]:
@@ -62,11 +62,11 @@ def staircase(epsilon: float, gamma: float) -> tuple[float, float]:
     Geng and Viswanath 2016, Algorithm 1.
     """
     fall = math.exp(-epsilon)
-    whole, whole_squared = fall / (1 - fall), fall * (1 + fall) / (1 - fall) ** 2
+    step, step_squared = fall / (1 - fall), fall * (1 + fall) / (1 - fall) ** 2
     inner = gamma / (gamma + (1 - gamma) * fall)
     part = inner * gamma / 2 + (1 - inner) * (1 + gamma) / 2
     part_squared = inner * gamma**2 / 3 + (1 - inner) * (1 + gamma + gamma**2) / 3
-    return whole + part, whole_squared + 2 * whole * part + part_squared
+    return step + part, step_squared + 2 * step * part + part_squared
 
 
 def canonical(epsilon: float, delta: float) -> tuple[float, float]:
@@ -78,9 +78,9 @@ def canonical(epsilon: float, delta: float) -> tuple[float, float]:
     tail = (1 - delta) / (1 + math.exp(epsilon))
     first, second, k = (1 - 2 * tail) / 4, 1 / 12, 0
     while tail > 1e-18:
-        further = max(0.0, math.exp(-epsilon) * (tail - delta))
+        next_tail = max(0.0, math.exp(-epsilon) * (tail - delta))
         k += 1
-        first += 2 * (tail - further) * k
-        second += 2 * (tail - further) * k**2
-        tail = further
+        first += 2 * (tail - next_tail) * k
+        second += 2 * (tail - next_tail) * k**2
+        tail = next_tail
     return first, second

@@ -1,7 +1,7 @@
 """Sampling for each family: arrays and single numbers, interleaved with numpy, AES and the peers.
 
 numpy's PCG64 is not safe for noise, and its floats are not private; it is the reference for speed.
-AES-CTR is the floor: the time to generate one 64-bit word for each number.
+AES-CTR is a lower limit: the time to generate one 64-bit word for each number.
 """
 
 import os
@@ -22,7 +22,7 @@ from benchmarks.progress import say
 from benchmarks.timing import Contestant, Row, each, interleaved, ratio, summary
 
 OURS, CPU, NUMPY, AES = "leastnoise", "leastnoise, CPU", "numpy", "AES-CTR"
-_LEAST, _MOST = 20, 20_000
+_FEWEST, _MOST = 20, 20_000
 _AES_BLOCK = 1 << 18
 
 Array = NDArray[Any]
@@ -33,11 +33,11 @@ class Family:
     """A kind of noise at one guarantee, and the most similar noise of numpy.
 
     Attributes:
-        name: Its name in the results.
+        name: The name in the results.
         guarantee: ε and δ.
         noise: The argument ``family`` of calibrate; None for the optimal noise.
-        like: The noise of numpy, in words.
-        unsafe: The sampler of numpy, for an array of a size, or one number if that is None.
+        like: The name of numpy's noise.
+        unsafe: numpy's sampler. It takes the size of the array, or None for one number.
         integer: Whether answers are integers.
     """
 
@@ -48,7 +48,7 @@ class Family:
     unsafe: Callable[[np.random.Generator, int | None], Any]
     integer: bool = False
 
-    def calibrated(self) -> ln.Mechanism:
+    def calibrate(self) -> ln.Mechanism:
         """Return the mechanism."""
         privacy = ln.Privacy(*self.guarantee)
         return ln.calibrate(privacy, sensitivity=1, family=self.noise, integer=self.integer)
@@ -86,10 +86,10 @@ def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, 
     """Return the times of each family, of arrays and of single numbers."""
     rows = []
     for family in FAMILIES:
-        mechanism = family.calibrated()
-        for way in ("bulk", "single"):
-            say(f"draws: {family.name}, {way}")
-            rows.append(_row(plan, family, mechanism, way, peers=peers, missing=missing))
+        mechanism = family.calibrate()
+        for mode in ("bulk", "single"):
+            say(f"draws: {family.name}, {mode}")
+            rows.append(_row(plan, family, mechanism, mode, peers=peers, missing=missing))
     return {"size": plan.size, "threads": os.cpu_count(), "rows": rows}
 
 
@@ -97,40 +97,40 @@ def _row(
     plan: Plan,
     family: Family,
     mechanism: ln.Mechanism,
-    way: str,
+    mode: str,
     *,
     peers: Mapping[str, PeerProcess],
     missing: Mapping[str, str],
 ) -> Row:
     spent: list[float] = []
-    contestants = _own(plan, family, mechanism, spent) if way == "bulk" else {}
-    contestants = contestants or _singles(plan, family, mechanism)
-    counts = dict.fromkeys(contestants, plan.size if way == "bulk" else plan.single)
-    left_out: dict[str, str] = dict(missing)
+    contestants = _array_contestants(plan, family, mechanism, spent) if mode == "bulk" else {}
+    contestants = contestants or _single_contestants(plan, family, mechanism)
+    counts = dict.fromkeys(contestants, plan.size if mode == "bulk" else plan.single)
+    omitted: dict[str, str] = dict(missing)
     notes: dict[str, str] = {}
     for name, peer in peers.items():
         try:
-            draw = _Peer(peer, family, way, plan.peer_seconds)
+            draw = _Peer(peer, family, mode, plan.peer_seconds)
             contestants[name], counts[name] = draw, draw.count
             notes |= {name: draw.note} if draw.note else {}
         except Cannot as reason:
-            left_out[name] = str(reason)
+            omitted[name] = str(reason)
     series = {name: summary(s) for name, s in interleaved(contestants, plan.rounds).items()}
     return {
         "family": family.name,
-        "promise": list(family.guarantee),
+        "guarantee": list(family.guarantee),
         "integer": family.integer,
-        "way": way,
+        "mode": mode,
         "like": family.like,
         "seconds": series | ({CPU: summary(spent[1:])} if spent else {}),
         "ratios": {n: ratio(series[OURS], series[n]) for n in series if n != OURS},
         "counts": counts,
-        "left_out": left_out,
+        "omitted": omitted,
         "notes": notes,
     }
 
 
-def _own(
+def _array_contestants(
     plan: Plan, family: Family, mechanism: ln.Mechanism, spent: list[float]
 ) -> dict[str, Contestant]:
     """Return the contestants of this process for arrays; ``spent`` collects our CPU seconds."""
@@ -149,11 +149,13 @@ def _own(
     return {
         OURS: with_cpu,
         NUMPY: each(lambda: values + family.unsafe(rng, plan.size), plan.size),
-        AES: each(partial(_cipher, 8 * plan.size), plan.size),
+        AES: each(partial(_run_cipher, 8 * plan.size), plan.size),
     }
 
 
-def _singles(plan: Plan, family: Family, mechanism: ln.Mechanism) -> dict[str, Contestant]:
+def _single_contestants(
+    plan: Plan, family: Family, mechanism: ln.Mechanism
+) -> dict[str, Contestant]:
     """Return the contestants of this process for single numbers, as a program calls them."""
     rng = np.random.default_rng(1)
     value, times = 42 if family.integer else 42.5, range(plan.single)
@@ -163,7 +165,7 @@ def _singles(plan: Plan, family: Family, mechanism: ln.Mechanism) -> dict[str, C
     }
 
 
-def _cipher(length: int) -> None:
+def _run_cipher(length: int) -> None:
     """Generate this many bytes of the AES-256-CTR key stream, in one thread, and discard them."""
     stream = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(os.urandom(16))).encryptor()
     zeros, buffer = bytes(_AES_BLOCK), bytearray(_AES_BLOCK)
@@ -172,10 +174,10 @@ def _cipher(length: int) -> None:
 
 
 class _Peer:
-    """The samples of a peer for one family: as many per round as fit into some seconds."""
+    """The samples of a peer for one family: in each round, as many as fit into the target time."""
 
-    def __init__(self, peer: PeerProcess, family: Family, way: str, wanted: float) -> None:
-        """Measure how many samples that are.
+    def __init__(self, peer: PeerProcess, family: Family, mode: str, target_seconds: float) -> None:
+        """Choose the number of samples for a round.
 
         Raises:
             Cannot: If the peer has no such noise.
@@ -184,14 +186,16 @@ class _Peer:
         self._peer = peer
         self._request = {
             "family": family.name,
-            "way": way,
+            "mode": mode,
             "epsilon": epsilon,
             "delta": delta,
             "integer": family.integer,
         }
-        tried = peer.ask("draw", count=_LEAST, **self._request)
-        self.note = tried["note"] or ("" if way == "single" or tried["lists"] else "one by one")
-        self.count: int = max(_LEAST, min(_MOST, round(wanted * _LEAST / tried["seconds"])))
+        trial = peer.ask("draw", count=_FEWEST, **self._request)
+        self.note = trial["note"] or ("" if mode == "single" or trial["lists"] else "one at a time")
+        self.count: int = max(
+            _FEWEST, min(_MOST, round(target_seconds * _FEWEST / trial["seconds"]))
+        )
 
     def __call__(self) -> float:
         """Return the seconds of one sample."""

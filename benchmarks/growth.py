@@ -1,6 +1,7 @@
-"""Growth of time and memory with the number n of samples, with 1/δ, and with m cells to a Δ.
+"""Growth of time and memory with n, the number of samples, with 1/δ, and with m.
 
-Slopes are exponents of powers, by least squares of logarithms.
+m is the number of lattice cells per Δ. Slopes are exponents of powers, fitted by
+least squares of logarithms.
 """
 
 import json
@@ -24,7 +25,7 @@ _LONG = 6
 _SINGLES = 20
 # The length of an array for which every family builds its lookup tables.
 _WARM = 20_000
-QUESTIONS: dict[str, dict[str, Any]] = {
+CALLS: dict[str, dict[str, Any]] = {
     "uniform at (0, δ)": {"epsilon": 0},
     "truncated Laplace at (1, δ)": {"epsilon": 1, "family": "truncated_laplace"},
     "Gaussian at (1, δ)": {"epsilon": 1, "family": "gaussian"},
@@ -34,22 +35,22 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 
 def measure(plan: Plan) -> Row:
     """Return the growth with n, δ and m."""
-    return {"n": with_n(plan), "delta": with_delta(plan), "m": with_m(plan)}
+    return {"n": grow_n(plan), "delta": grow_delta(plan), "m": grow_m(plan)}
 
 
-def with_n(plan: Plan) -> Row:
+def grow_n(plan: Plan) -> Row:
     """Return the seconds and the megabytes beyond the result, for each power of ten of samples."""
-    rows, left_out = [], {}
+    rows, omitted = [], {}
     for power in plan.sizes:
-        needed = 3 * 8 * 10**power  # true values, results, and as much to spare
+        needed = 3 * 8 * 10**power  # true values, results, and the same again to spare
         if power >= 7 and needed > available():
-            left_out[f"1e{power}"] = f"it needs {needed / 1e9:.1f} GB of free memory"
+            omitted[f"1e{power}"] = f"it needs {needed / 1e9:.1f} GB of free memory"
             continue
         for family in FAMILIES:
-            say(f"growth: 1e{power} draws, {family}")
-            found = _child("n", family, str(power))
-            times = summary(found["seconds"])
-            megabytes = round(found["megabytes"], 2)
+            say(f"growth: 1e{power} samples, {family}")
+            measured = _child("n", family, str(power))
+            times = summary(measured["seconds"])
+            megabytes = round(measured["megabytes"], 2)
             rows.append({"family": family, "n": 10**power, "seconds": times, "above_mb": megabytes})
     slopes = {}
     for family in FAMILIES:
@@ -59,10 +60,10 @@ def with_n(plan: Plan) -> Row:
         slopes[family] = slope(
             [row["n"] for row in used], [row["seconds"]["median"] for row in used]
         )
-    return {"rows": rows, "slopes": slopes, "left_out": left_out}
+    return {"rows": rows, "slopes": slopes, "omitted": omitted}
 
 
-def with_delta(plan: Plan) -> Row:
+def grow_delta(plan: Plan) -> Row:
     """Return the seconds of a calibration and of one release, for each power of ten of 1/δ.
 
     Slopes are against the number of digits, because nothing here grows as a power of 1/δ itself.
@@ -70,16 +71,16 @@ def with_delta(plan: Plan) -> Row:
     rows = []
     for exponent in plan.exponents:
         say(f"growth: δ = 1e-{exponent}")
-        for name, details in QUESTIONS.items():
+        for name, details in CALLS.items():
             arguments = {key: value for key, value in details.items() if key != "epsilon"}
             privacy = ln.Privacy(details["epsilon"], f"1e-{exponent}")
-            ask = partial(ln.calibrate, privacy, sensitivity=1, **arguments)
-            mechanism = ask()
+            call = partial(ln.calibrate, privacy, sensitivity=1, **arguments)
+            mechanism = call()
             mechanism.release(np.full(_WARM, 42))  # builds its lookup tables
             times = interleaved(
                 {
-                    "calibrate": partial(seconds, ask),
-                    "release": each(partial(_released, mechanism), _SINGLES),
+                    "calibrate": partial(seconds, call),
+                    "release": each(partial(_release, mechanism), _SINGLES),
                 },
                 min(plan.rounds, 7),
             )
@@ -87,34 +88,34 @@ def with_delta(plan: Plan) -> Row:
             rows.append(row | {what: summary(rounds) for what, rounds in times.items()})
     slopes = {
         name: {what: _slope_in_digits(rows, name, what) for what in ("calibrate", "release")}
-        for name in QUESTIONS
+        for name in CALLS
     }
     return {"rows": rows, "slopes": slopes}
 
 
-def with_m(plan: Plan) -> Row:
-    """Return the seconds and the megabytes of solves for l2 at (1, 0.05), for ever smaller gaps.
+def grow_m(plan: Plan) -> Row:
+    """Return the seconds and the megabytes of solves for l2 at (1, 0.05), by gap.
 
-    m is the number of cells to a Δ of the last lattice.
+    m is the number of cells per Δ of the last lattice.
     """
     rows = []
     for gap in plan.gaps:
         say(f"growth: a gap of {gap}")
-        found = _child("m", gap, "60")
+        measured = _child("m", gap, "60")
         rows.append(
             {
                 "gap": gap,
-                "m": found["cells"],
-                "seconds": summary(found["seconds"]),
-                "above_mb": round(found["megabytes"], 2),
+                "m": measured["cells"],
+                "seconds": summary(measured["seconds"]),
+                "above_mb": round(measured["megabytes"], 2),
             }
         )
     ends = {row["m"]: row["seconds"]["median"] for row in rows if row["m"]}
-    grows = slope(list(ends), list(ends.values())) if len(ends) > 1 else None
-    return {"rows": rows, "slope": grows}
+    power = slope(list(ends), list(ends.values())) if len(ends) > 1 else None
+    return {"rows": rows, "slope": power}
 
 
-def _released(mechanism: ln.Mechanism) -> None:
+def _release(mechanism: ln.Mechanism) -> None:
     for _ in range(_SINGLES):
         mechanism.release(42)
 
@@ -126,9 +127,9 @@ def _slope_in_digits(rows: list[Row], name: str, what: str) -> float:
 
 def _child(*arguments: str) -> Row:
     """Return the measurement of a child process."""
-    command = [sys.executable, "-m", "benchmarks.growing", *arguments]
+    command = [sys.executable, "-m", "benchmarks.growth_process", *arguments]
     done = subprocess.run(  # noqa: S603 -- it runs this Python
         command, cwd=ROOT, check=True, stdout=subprocess.PIPE, encoding="utf-8"
     )
-    found: Row = json.loads(done.stdout)
-    return found
+    measurement: Row = json.loads(done.stdout)
+    return measurement

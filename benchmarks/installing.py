@@ -22,22 +22,26 @@ _MEGA = 1e6
 
 def measure(plan: Plan) -> Row:
     """Return the megabytes of each package that leastnoise or a peer installs."""
-    found, left_out = {}, {}
+    megabytes, omitted = {}, {}
     for name in ("leastnoise", *PEERS):
         say(f"installing: {name}")
         try:
             ours = name == "leastnoise"
-            folder = of_ourselves(make=plan.install) if ours else of_peer(name, make=plan.install)
+            folder = (
+                of_ourselves(create=plan.install) if ours else of_peer(name, create=plan.install)
+            )
             tools = TOOLS if ours else TOOLS - pinned(name)
-            found[name] = sizes(packages_of(folder), tools)
+            megabytes[name] = sizes(packages_of(folder), tools)
         except Missing as reason:
-            left_out[name] = str(reason)
-    return {"megabytes": found, "left_out": left_out}
+            omitted[name] = str(reason)
+    return {"megabytes": megabytes, "omitted": omitted}
 
 
 def sizes(folder: Path, tools: frozenset[str]) -> dict[str, float]:
     """Return the megabytes of each package in a folder, without tools, the largest first."""
-    packages = (each for each in distributions(path=[str(folder)]) if each.name not in tools)
+    packages = (
+        package for package in distributions(path=[str(folder)]) if package.name not in tools
+    )
     megabytes = {package.name: _bytes(package) / _MEGA for package in packages}
     ordered = sorted(megabytes.items(), key=lambda item: -item[1])
     return {name: round(size, 3) for name, size in ordered}

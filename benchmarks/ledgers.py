@@ -1,7 +1,7 @@
 """The time of a ledger: charges compared with fsync, and opening and verifying many rows.
 
-The floor is a file that is appended to and synced, one block at a time: no charge can be on disk
-sooner. Charge, release and floor are interleaved in the same folder.
+The lower limit is to append one block to a file and sync it: no charge can be on disk sooner.
+Charges, releases and appends are interleaved in the same folder.
 """
 
 import os
@@ -23,7 +23,7 @@ from leastnoise.ledger.rows import Row as LedgerRow
 
 FSYNC, CHARGED, RELEASED = "fsync of 4 KiB", "charge", "release"
 _BLOCK = b"\0" * 4096
-_PRICE = "1e-9"
+_EPSILON = "1e-9"
 _LIMIT = ln.Privacy(1000, "1e-6")
 _ALLOCATIONS, _FEW = 100, 10
 _COLD_ROUNDS = 7
@@ -41,38 +41,38 @@ print(opened - start, time.perf_counter() - start)
 
 
 def measure(plan: Plan) -> Row:
-    """Return the seconds of a charge, a release and an fsync, and those of many rows."""
+    """Return the times of a charge, a release and an fsync, and of ledgers with many rows."""
     with tempfile.TemporaryDirectory(prefix="leastnoise-", dir=Path.cwd()) as folder:
         return {
-            **_charges(plan, Path(folder)),
-            **_rows(plan, Path(folder)),
-            "allocated": _allocated(plan, Path(folder)),
+            **_measure_charges(plan, Path(folder)),
+            **_measure_rows(plan, Path(folder)),
+            "allocated": _measure_allocations(plan, Path(folder)),
         }
 
 
-def _charges(plan: Plan, folder: Path) -> Row:
+def _measure_charges(plan: Plan, folder: Path) -> Row:
     """Return the time of one charge, compared with one fsync."""
-    mechanism = ln.calibrate(ln.Privacy(_PRICE), sensitivity=1)
+    mechanism = ln.calibrate(ln.Privacy(_EPSILON), sensitivity=1)
     ledger = ln.Ledger(folder / "charges.ledger", limit=ln.Privacy(1000))
     spending = mechanism.spending()
-    file = os.open(folder / "floor", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    many = range(plan.charges)
+    file = os.open(folder / "appended", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    repeats = range(plan.charges)
 
-    def floor() -> None:
-        for _ in many:
+    def append() -> None:
+        for _ in repeats:
             os.write(file, _BLOCK)
             os.fsync(file)
 
     def charges() -> None:
-        for _ in many:
+        for _ in repeats:
             ledger.charge(spending)
 
     def releases() -> None:
-        for _ in many:
+        for _ in repeats:
             mechanism.release(42.5, ledger=ledger)
 
     say(f"ledgers: {plan.charges} charges a round")
-    contestants = {FSYNC: floor, CHARGED: charges, RELEASED: releases}
+    contestants = {FSYNC: append, CHARGED: charges, RELEASED: releases}
     try:
         times = interleaved(
             {name: each(call, plan.charges) for name, call in contestants.items()}, plan.rounds
@@ -85,7 +85,7 @@ def _charges(plan: Plan, folder: Path) -> Row:
     return {"seconds": series, "ratios": ratios}
 
 
-def _rows(plan: Plan, folder: Path) -> Row:
+def _measure_rows(plan: Plan, folder: Path) -> Row:
     """Return the time to open and to verify a ledger with many rows."""
     path = folder / "rows.ledger"
     say(f"ledgers: {plan.rows:,} rows")
@@ -108,30 +108,30 @@ def _rows(plan: Plan, folder: Path) -> Row:
     }
 
 
-def _allocated(plan: Plan, folder: Path) -> Row:
-    """Return the times in a new process of ledgers with a hundred allocations.
+def _measure_allocations(plan: Plan, folder: Path) -> Row:
+    """Return the times, in a new process, of ledgers with a hundred allocations.
 
-    A ledger with many rows is only opened: before the first account is read, all rows are checked,
-    as by ``verify``. One with few rows is opened, and the rest of an allocation read.
+    A ledger with many rows is only opened, because reading the first account verifies all rows. A
+    ledger with few rows is opened, and the remaining budget of an allocation is read.
     """
     say(f"ledgers: {_ALLOCATIONS} allocations, {plan.rows:,} rows")
     many, few = folder / "many.ledger", folder / "few.ledger"
-    making = seconds(lambda: _fill(few, _ALLOCATIONS + _FEW, allocations=_ALLOCATIONS))
+    creating = seconds(lambda: _fill(few, _ALLOCATIONS + _FEW, allocations=_ALLOCATIONS))
     _fill(many, plan.rows, allocations=_ALLOCATIONS)
-    opening = [_cold(many, "none")[0] for _ in range(_COLD_ROUNDS)]
-    reading = [_cold(few, "account")[1] for _ in range(_COLD_ROUNDS)]
+    opening = [_start(many, "none")[0] for _ in range(_COLD_ROUNDS)]
+    reading = [_start(few, "account")[1] for _ in range(_COLD_ROUNDS)]
     return {
         "rows": plan.rows,
         "allocations": _ALLOCATIONS,
-        "making": short(making / _ALLOCATIONS),
+        "making": short(creating / _ALLOCATIONS),
         "opening": summary(opening),
         "reading": summary(reading),
     }
 
 
-def _cold(path: Path, what: str) -> tuple[float, float]:
-    """Return the seconds of a new process until a ledger is open, and until its end."""
-    command = [sys.executable, "-c", _COLD, str(path), what]
+def _start(path: Path, task: str) -> tuple[float, float]:
+    """Return the seconds until a new process has opened a ledger, and until it ends."""
+    command = [sys.executable, "-c", _COLD, str(path), task]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     opened, ended = map(float, done.stdout.split())
     return opened, ended
@@ -140,10 +140,10 @@ def _cold(path: Path, what: str) -> tuple[float, float]:
 def _fill(path: Path, count: int, allocations: int = 0) -> None:
     """Create a ledger with this many rows, charges and their answers, in one transaction.
 
-    The rows are the same as after single releases, each of which would need an fsync. Allocations
-    are made one by one.
+    Single releases would write the same rows, but each would need an fsync. Allocations are created
+    one at a time.
     """
-    mechanism = ln.calibrate(ln.Privacy(_PRICE), sensitivity=1)
+    mechanism = ln.calibrate(ln.Privacy(_EPSILON), sensitivity=1)
     with ln.Ledger(path, limit=_LIMIT if allocations else ln.Privacy(1000)) as ledger:
         for number in range(allocations):
             part = ln.Privacy(Fraction(1 + number, 1000), Fraction(1 + number, 10**10))
@@ -152,7 +152,7 @@ def _fill(path: Path, count: int, allocations: int = 0) -> None:
         *_, charge, answer = ledger.rows()
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
-    rows = list(islice(_more(charge, answer), count - answer.seq))
+    rows = list(islice(_repeat_rows(charge, answer), count - answer.seq))
     connection.executemany(
         "INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -165,14 +165,14 @@ def _fill(path: Path, count: int, allocations: int = 0) -> None:
     connection.close()
 
 
-def _more(charge: LedgerRow, answer: LedgerRow) -> Iterator[LedgerRow]:
-    """Yield further charges and answers like the given ones."""
+def _repeat_rows(charge: LedgerRow, answer: LedgerRow) -> Iterator[LedgerRow]:
+    """Yield further charges and answers with the same content."""
     head: Head = answer.head
     while True:
         key = f"{head.seq:032x}"
-        charged = LedgerRow.after(head, CHARGE, key, charge.content)
-        yield charged
-        body = {**answer.content, "charge": charged.seq}
-        answered = LedgerRow.after(charged.head, ANSWER, key, body)
-        yield answered
-        head = answered.head
+        next_charge = LedgerRow.after(head, CHARGE, key, charge.content)
+        yield next_charge
+        body = {**answer.content, "charge": next_charge.seq}
+        next_answer = LedgerRow.after(next_charge.head, ANSWER, key, body)
+        yield next_answer
+        head = next_answer.head

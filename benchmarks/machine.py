@@ -37,13 +37,13 @@ def available() -> int:
 
 
 def _processor() -> str:
-    found = re.search(r"(?m)^model name\s*:\s*(.+)$", _read("/proc/cpuinfo"))
-    return found[1] if found else platform.processor() or platform.machine()
+    match = re.search(r"(?m)^model name\s*:\s*(.+)$", _read("/proc/cpuinfo"))
+    return match[1] if match else platform.processor() or platform.machine()
 
 
-def _memory(what: str) -> int:
-    found = re.search(rf"(?m)^{what}:\s+(\d+) kB$", _read("/proc/meminfo"))
-    return int(found[1]) * 1024 if found else 0
+def _memory(field: str) -> int:
+    match = re.search(rf"(?m)^{field}:\s+(\d+) kB$", _read("/proc/meminfo"))
+    return int(match[1]) * 1024 if match else 0
 
 
 def _read(path: str) -> str:

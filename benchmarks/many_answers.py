@@ -1,16 +1,16 @@
 """The errors of many answers, and the groups found for units that are in many groups.
 
-Counts are asked one after another under one guarantee: E|error| of each, if ε and δ are split, if
-costs add up in squares, and with OpenDP's Gaussian noise in zCDP.
+Many counts share one guarantee. E|error| of each count is compared for ε and δ that are split, for
+Gaussian noise of which only the total is bounded, and for OpenDP's Gaussian noise in zCDP.
 
 Groups are discovered in a generated table of the shape of nycflights13: 336,776 flights of 4,043
 planes, which are the units, by destination and month. Plane u has a number of flights in proportion
-to 1/(u + 200), so that the number of groups per unit falls as in the law of Zipf. A flight goes to
-destination d of 105 with a probability in proportion to e^(−d/11.3), in any of 12 months. OpenDP
-gets the counts of the same table with as many groups per unit, chosen at random. Half of its δ is
-for its threshold, the best of six parts that were tried.
+to 1/(u + 200), so the number of groups per unit roughly follows Zipf's law. A flight goes to
+destination d of 105 with probability proportional to e^(−d/11.3), in any of 12 months. OpenDP
+gets the counts of the same table with the same number of groups per unit, chosen at random. Its
+threshold uses half of δ, the best of six fractions that were tried.
 
-Public groups are all destinations and months of the same table: E|error| of each count.
+The public groups are all destinations and months of the same table, with E|error| of each count.
 """
 
 import math
@@ -50,67 +50,67 @@ Flight = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Other:
-    """OpenDP's process, if there is one, and the reasons why it did not answer."""
+class OpenDP:
+    """OpenDP's process, if it is available, and the reasons for missing answers."""
 
     process: PeerProcess | None
-    left_out: dict[str, str]
+    omitted: dict[str, str]
 
     def ask(self, do: str, **details: object) -> Row | None:
-        """Return its answer, or None."""
+        """Return the answer to a request, or None."""
         if self.process is None:
             return None
         epsilon, delta = map(float, GUARANTEE)
         try:
             return self.process.ask(do, epsilon=epsilon, delta=delta, **details)
         except Cannot as reason:
-            self.left_out[f"{OPENDP}, {do}"] = str(reason)
+            self.omitted[f"{OPENDP}, {do}"] = str(reason)
             return None
 
     def error(self, counts: int) -> float | None:
-        """Return E|error| of each of so many counts that share the guarantee."""
+        """Return E|error| of each of this many counts that share the guarantee."""
         distribution = self.ask("share", counts=counts)
         return None if distribution is None else short(distributions.moments(distribution)[0])
 
 
 def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, str]) -> Row:
     """Return the errors of counts, the groups found, and the errors of public groups."""
-    there = OPENDP in peers
-    other = Other(peers.get(OPENDP), {} if there else {OPENDP: missing[OPENDP]})
+    omitted = {} if OPENDP in peers else {OPENDP: missing[OPENDP]}
+    opendp = OpenDP(peers.get(OPENDP), omitted)
     rounds = min(plan.rounds, _MOST_ROUNDS)
-    say("many answers: counts one after another")
-    counts = [_counts(number, other) for number in COUNTS]
+    say("many answers: counts under one guarantee")
+    counts = [_compare_counts(number, opendp) for number in COUNTS]
     flights = make_flights()
     table = _protect(flights)
-    found = []
+    discovered = []
     for most in DISCOVERED:
         say(f"many answers: groups discovered, max_groups = {most}")
-        found.append(_discovered(table, bounded_counts(flights, most), most, rounds, other))
-    where = machine.describe()
+        discovered.append(_discover(table, bounded_counts(flights, most), most, rounds, opendp))
+    context = machine.describe()
     return {
-        "date": where["date"],
+        "date": context["date"],
         "load": short(os.getloadavg()[0]),
-        "version": where["versions"]["leastnoise"],
+        "version": context["versions"]["leastnoise"],
         "run": plan.name,
-        "promise": list(GUARANTEE),
+        "guarantee": list(GUARANTEE),
         "counts": counts,
         "rows": len(flights),
         "units": len({flight[0] for flight in flights}),
         "groups": len({flight[1:] for flight in flights}),
         "repeated": rounds,
-        "discovered": found,
-        "public": [_public(table, most, rounds, other) for most in PUBLIC],
-        "allocated": _allocated(),
-        "left_out": other.left_out,
+        "discovered": discovered,
+        "public": [_query_public_groups(table, most, rounds, opendp) for most in PUBLIC],
+        "allocated": _time_allocation(),
+        "omitted": opendp.omitted,
     }
 
 
 def make_flights() -> list[Flight]:
-    """Return the rows of the table, which are always the same: plane, destination and month."""
+    """Return the rows of the table: plane, destination and month. They are always the same."""
     weights = list(accumulate(1 / (unit + _FLAT) for unit in range(_UNITS)))
     ends = [round(_ROWS * weight / weights[-1]) for weight in weights]
     places = list(accumulate(math.exp(-place / _FALL) for place in range(_PLACES)))
-    chance = random.Random(_SEED).random  # noqa: S311 -- it makes a table, and no noise
+    chance = random.Random(_SEED).random  # noqa: S311 -- for a table, not for noise
     return [
         (unit, bisect(places, chance() * places[-1]), int(_MONTHS * chance()))
         for unit, (first, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
@@ -119,44 +119,44 @@ def make_flights() -> list[Flight]:
 
 
 def bounded_counts(flights: list[Flight], most: int) -> list[int]:
-    """Return how many units are in each group, each in at most ``most``, chosen at random."""
+    """Return the units per group, with at most ``most`` groups of each unit, chosen at random."""
     by_unit: dict[int, list[tuple[int, int]]] = {}
     for unit, place, month in sorted(set(flights)):
         by_unit.setdefault(unit, []).append((place, month))
-    choose = random.Random(_SEED).sample  # noqa: S311 -- it bounds contributions, and is no noise
+    choose = random.Random(_SEED).sample  # noqa: S311 -- for contribution bounds, not for noise
     chosen: Counter[tuple[int, int]] = Counter()
     for groups in by_unit.values():
         chosen.update(choose(groups, min(most, len(groups))))
     return list(chosen.values())
 
 
-def _counts(number: int, other: Other) -> Row:
-    """Return E|error| of each of so many counts."""
+def _compare_counts(number: int, opendp: OpenDP) -> Row:
+    """Return E|error| of each of this many counts."""
     ours = errors_of_counts(ln.Privacy(*GUARANTEE), number)
     return {
         "counts": number,
         "basic": short(float(ours.basic)),
         "gaussian": short(float(ours.gaussian)),
-        OPENDP: other.error(number),
+        OPENDP: opendp.error(number),
     }
 
 
-def _discovered(
-    table: ProtectedTable, counts: list[int], most: int, rounds: int, other: Other
+def _discover(
+    table: ProtectedTable, counts: list[int], most: int, rounds: int, opendp: OpenDP
 ) -> Row:
-    """Return how many groups are shown, on average, and the times of the queries."""
+    """Return the mean number of groups that are shown, and the times of the queries."""
     answers, times = _ask(table, rounds, max_groups=most)
-    theirs = other.ask("discover", counts=counts, max_groups=most, times=rounds)
+    theirs = opendp.ask("discover", counts=counts, max_groups=most, times=rounds)
     return {
         "max_groups": most,
-        "leastnoise": short(mean(len(each) for each in answers)),
+        "leastnoise": short(mean(len(answer) for answer in answers)),
         **times,
         OPENDP: None if theirs is None else short(mean(theirs["shown"])),
     }
 
 
-def _public(table: ProtectedTable, most: int, rounds: int, other: Other) -> Row:
-    """Return E|error| of each group, where the groups are public, and the times of the queries."""
+def _query_public_groups(table: ProtectedTable, most: int, rounds: int, opendp: OpenDP) -> Row:
+    """Return E|error| of each public group, and the times of the queries."""
     say(f"many answers: public groups, max_groups = {most}")
     groups = list(product(range(_PLACES), range(_MONTHS)))
     answers, times = _ask(table, rounds, max_groups=most, groups=groups)
@@ -164,12 +164,12 @@ def _public(table: ProtectedTable, most: int, rounds: int, other: Other) -> Row:
         "max_groups": most,
         "leastnoise": short(float(answers[0].answers[0].mechanism.discretized.cost)),
         **times,
-        OPENDP: other.error(most),
+        OPENDP: opendp.error(most),
     }
 
 
-def _allocated() -> Row:
-    """Return the time of a release from an allocation, and of a plain recorded one, in turns."""
+def _time_allocation() -> Row:
+    """Return the times of a release from an allocation and a plain recorded one, interleaved."""
     say("many answers: releases from an allocation")
     mechanism = ln.calibrate(
         ln.Privacy("0.05", "1e-9"), sensitivity=1, integer=True, family="gaussian"
@@ -185,7 +185,7 @@ def _allocated() -> Row:
                     start = time.perf_counter()
                     mechanism.release(1, ledger=ledger)
                     seconds[name].append(time.perf_counter() - start)
-    middles = {name: median(each[_RELEASES // 10 :]) for name, each in seconds.items()}
+    middles = {name: median(times[_RELEASES // 10 :]) for name, times in seconds.items()}
     ratio = short(middles["allocation"] / middles["plain"])
     return {"times_plain": ratio} | {name: short(middle) for name, middle in middles.items()}
 
@@ -197,7 +197,7 @@ def _protect(flights: list[Flight]) -> ProtectedTable:
 
 
 def _ask(table: ProtectedTable, rounds: int, **details: Any) -> tuple[list[Any], Row]:
-    """Return answers; the time of the first, which also finds the noise; and the median."""
+    """Return the answers, the time of the first query, which finds the noise, and the median."""
     answers, times = [], []
     for _ in range(rounds):
         start = time.perf_counter()

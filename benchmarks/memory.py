@@ -1,4 +1,4 @@
-"""The memory of a process. Only the standard library, because processes of peers use it too."""
+"""The memory of a process. Uses only the standard library, because processes of peers import it."""
 
 import re
 import resource
@@ -9,7 +9,7 @@ _KILO = 1024
 _PROC = Path("/proc")
 
 
-def start_of_memory() -> int:
+def start_memory() -> int:
     """Return the bytes in use now, and reset the peak."""
     reset = _PROC / "self" / "clear_refs"
     if reset.exists():
@@ -29,8 +29,8 @@ def highest_memory(process: int | None = None) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _read(process: str, what: str) -> int:
+def _read(process: str, field: str) -> int:
     text = (_PROC / process / "status").read_text(encoding="utf-8")
-    found = re.search(rf"(?m)^{what}:\s+(\d+) kB$", text)
-    assert found is not None
-    return int(found[1]) * _KILO
+    match = re.search(rf"(?m)^{field}:\s+(\d+) kB$", text)
+    assert match is not None
+    return int(match[1]) * _KILO

@@ -1,18 +1,18 @@
-"""Write the tables: all of results.md, and the marked places in other documents."""
+"""Write the tables of results.md, and those between the marks of other documents."""
 
 import re
 
-from benchmarks import tables
+from benchmarks.tables import make_table
 from benchmarks.timing import Row
 
 _MARKED = re.compile(r"(?s)<!-- bench: (\w+) -->\n.*?\n<!-- bench end -->")
 
 SECTIONS = {
-    "Benchmark targets": ("bars",),
+    "Benchmark targets": ("targets",),
     "Sampling arrays, time per value": ("draws_bulk",),
     "Releasing a single number": ("draws_single",),
-    "Sampling times with quartiles": ("draws_rounds", "draws_left_out"),
-    "Accuracy, as multiples of the proved lower bound": ("accuracy", "accuracy_left_out"),
+    "Sampling times with quartiles": ("draws_rounds", "draws_omitted"),
+    "Accuracy, as multiples of the proved lower bound": ("accuracy", "accuracy_omitted"),
     "Closed forms, comparisons and compositions": ("calibrations",),
     "Certified solves": ("solves",),
     "Starting": ("starting",),
@@ -29,26 +29,26 @@ SECTIONS = {
 
 def results_page(results: Row) -> str:
     """Return results.md."""
-    parts = ["# Results of `python3 go bench`", tables.make_table("machine", results)]
+    parts = ["# Results of `python3 go bench`", make_table("machine", results)]
     parts.append(
         "Generated from results.json, which contains every round. "
         "[docs/performance.md](../docs/performance.md) explains what is measured and how."
     )
     for title, names in SECTIONS.items():
-        parts += [f"## {title}", *(tables.make_table(name, results) for name in names)]
+        parts += [f"## {title}", *(make_table(name, results) for name in names)]
     return "\n\n".join(parts) + "\n"
 
 
-def fill(text: str, results: Row) -> str:
-    """Return a document with the tables between its marks generated again."""
+def fill_marks(text: str, results: Row) -> str:
+    """Return a document with the tables between its marks replaced."""
 
-    def put(mark: re.Match[str]) -> str:
+    def replace(mark: re.Match[str]) -> str:
         name = mark[1]
-        return f"<!-- bench: {name} -->\n\n{tables.make_table(name, results)}\n\n<!-- bench end -->"
+        return f"<!-- bench: {name} -->\n\n{make_table(name, results)}\n\n<!-- bench end -->"
 
-    return _MARKED.sub(put, text)
+    return _MARKED.sub(replace, text)
 
 
-def marks(text: str) -> list[str]:
+def find_marks(text: str) -> list[str]:
     """Return the names of the tables that a document marks."""
     return _MARKED.findall(text)

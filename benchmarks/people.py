@@ -1,8 +1,7 @@
-"""A table of invented people, and the same queries about it in several ways.
+"""A generated table of people, and the same queries about it in several forms.
 
-Each job is one call that reads the table and returns numbers: the answer of leastnoise with its
-noise, the query that it sends to the engine, and a query without noise as one would write it in
-SQL.
+Each job is one call that reads the table and returns numbers. The forms are the release by
+leastnoise, the query that leastnoise sends to the engine, and a query without noise in plain SQL.
 """
 
 from collections.abc import Callable
@@ -20,13 +19,13 @@ from leastnoise.tables.release import prepare
 
 HIGH, MAX_ROWS = 1000, 3
 PLAIN, BY_HAND = "SQL, GROUP BY", "SQL, bounded by hand"
-TOGETHER, COUNTED, SUMMED = "count and sum", "count", "sum"
+BOTH, COUNT, SUM = "count and sum", "count", "sum"
 BOUNDED = "count and sum, per unit"
 QUERY, BOUNDED_QUERY = "its query", "its query, per unit"
 
 PRIVACY = ln.Privacy(1, "1e-6")
-# There is one person to five rows; three in four rows of a person are in one group. All values come
-# from a hash, so the table is always the same.
+# A person has five rows on average, three quarters of them in one group. All values come from a
+# hash, so the table is always the same.
 _TABLE = """
 COPY (
   SELECT (CASE WHEN hash(7 * i + 1) % 4 > 0 THEN hash(11 * u + 2) ELSE hash(7 * i + 3) END
@@ -53,7 +52,7 @@ SELECT g, sum(least(n, {MAX_ROWS})), sum(greatest(0, least({MAX_ROWS * HIGH * 10
 FROM chosen
 WHERE place = 1
 GROUP BY g
-"""  # noqa: S608 -- of our own numbers
+"""  # noqa: S608 -- built from our own numbers
 
 
 def write(path: Path, rows: int) -> None:
@@ -89,9 +88,9 @@ def own_jobs(source: Any, rows: int) -> dict[str, Callable[[], object]]:
     count, total = queries(rows)
     both = [count, total]
     return {
-        TOGETHER: partial(alone.ask, both, privacy=PRIVACY),
-        COUNTED: partial(alone.ask, [count], privacy=PRIVACY),
-        SUMMED: partial(alone.ask, [total], privacy=PRIVACY),
+        BOTH: partial(alone.ask, both, privacy=PRIVACY),
+        COUNT: partial(alone.ask, [count], privacy=PRIVACY),
+        SUM: partial(alone.ask, [total], privacy=PRIVACY),
         QUERY: _query(alone, both),
         BOUNDED: partial(bounded.ask, both, privacy=PRIVACY),
         BOUNDED_QUERY: _query(bounded, both),

@@ -16,12 +16,14 @@ class Plan:
         rounds: The number of runs of each contestant.
         size: The number of elements of a released array.
         single: The number of single numbers released in a round.
-        peer_seconds: The approximate time of a peer in one round.
-        moment_seconds: The time in which a peer samples to estimate moments that it does not state.
+        peer_seconds: The approximate seconds of a peer in one round.
+        moment_seconds: The seconds for which a peer samples, to estimate moments without a formula.
         install: Whether to create missing environments.
         alone: Whether to omit other libraries even if they are installed.
-        epsilons: The rows of the grid of solves; ``deltas`` and ``costs`` are its columns.
-        seconds: The time limit of one solve.
+        epsilons: The values of ε in the grid of solves.
+        deltas: The values of δ in the grid of solves.
+        costs: The costs in the grid of solves.
+        seconds: The time limit of one solve, in seconds.
         guarantees: The guarantees for which accuracy is compared.
         sizes: The numbers of samples for time and memory, as powers of ten.
         exponents: The values of 1/δ, as powers of ten.

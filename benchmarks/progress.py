@@ -6,6 +6,6 @@ import time
 _START = time.monotonic()
 
 
-def say(what: str) -> None:
+def say(message: str) -> None:
     """Print a line to stderr, with the time since the start."""
-    print(f"bench: {time.monotonic() - _START:6.1f} s  {what}", file=sys.stderr, flush=True)
+    print(f"bench: {time.monotonic() - _START:6.1f} s  {message}", file=sys.stderr, flush=True)

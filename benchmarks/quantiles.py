@@ -18,8 +18,8 @@ from benchmarks.progress import say
 from benchmarks.timing import Row, short
 
 EPSILONS = ("0.2", "1")
-_ROWS, _CELLS, _HIGH = 442, 400, 400
-# The number of medians for each round of a plan.
+_ROWS, _BINS, _HIGH = 442, 400, 400
+# The number of medians per round of a plan.
 _MEDIANS = 200
 
 
@@ -29,12 +29,15 @@ def measure(plan: Plan) -> Row:
     for epsilon in EPSILONS:
         say(f"quantiles: ε = {epsilon}")
         medians = _MEDIANS * plan.rounds
-        errors = {"leastnoise": _ours(epsilon, medians), "textbook": _textbook(epsilon, medians)}
+        errors = {
+            "leastnoise": _release_medians(epsilon, medians),
+            "textbook": _select_edges(epsilon, medians),
+        }
         rows.append(
             {
                 "epsilon": epsilon,
                 "medians": medians,
-                "errors": {name: _mean(own) for name, own in errors.items()},
+                "errors": {name: _mean(sample) for name, sample in errors.items()},
                 "ratio": short(sum(errors["leastnoise"]) / sum(errors["textbook"])),
             }
         )
@@ -49,18 +52,18 @@ def _values() -> list[float]:
 
 def _ranks() -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """Return below(e) − n/2 at all edges, the bounds included."""
-    counts, _ = np.histogram(np.clip(_values(), 0, _HIGH), bins=_CELLS, range=(0, _HIGH))
+    counts, _ = np.histogram(np.clip(_values(), 0, _HIGH), bins=_BINS, range=(0, _HIGH))
     return np.concatenate([[0], np.cumsum(counts)]) - _ROWS / 2
 
 
-def _ours(epsilon: str, medians: int) -> list[float]:
-    """Return the rank errors of medians that a table releases, a group for each."""
+def _release_medians(epsilon: str, medians: int) -> list[float]:
+    """Return the rank errors of released medians, one per group of a table."""
     table = pa.table({"value": _values() * medians, "group": np.repeat(np.arange(medians), _ROWS)})
     people = ln.protect(table, unit=None, ledger=ln.UNRECORDED)
     medians_by_group = people.median(
         "value",
         bounds=(0, _HIGH),
-        bins=_CELLS,
+        bins=_BINS,
         by="group",
         groups=range(medians),
         privacy=ln.Privacy(epsilon),
@@ -70,7 +73,7 @@ def _ours(epsilon: str, medians: int) -> list[float]:
     return [float(errors[answer.bin]) for answer in medians_by_group.answers]
 
 
-def _textbook(epsilon: str, medians: int) -> list[float]:
+def _select_edges(epsilon: str, medians: int) -> list[float]:
     """Return the rank errors of edges that the exponential mechanism selects."""
     errors = np.abs(_ranks()[:-1])
     weights = np.exp(-float(epsilon) * errors)

@@ -1,8 +1,8 @@
 """The time of table queries, compared with the same in SQL and with OpenDP on Polars.
 
-The time of leastnoise is that of the whole call, with sampling; that of SQL is of its query alone.
-leastnoise caches noise and compiled queries in a process; a first call, which does not count, fills
-these caches. The query that it sends to the engine is also timed by itself.
+The time of leastnoise is the whole call, with sampling; the time of SQL is the query alone. The
+process caches noise and compiled queries; a first call, which does not count, fills these caches.
+The query that leastnoise sends to the engine is also timed separately.
 """
 
 import json
@@ -22,28 +22,28 @@ from benchmarks.progress import say
 from benchmarks.timing import Contestant, Row, interleaved, ratio, seconds, slope, summary
 
 OPENDP, OPENDP_UNITS = "opendp with Polars", "opendp with Polars, per unit"
-BY_ROW = (people.PLAIN, people.TOGETHER, people.QUERY, people.COUNTED, people.SUMMED)
+BY_ROW = (people.PLAIN, people.BOTH, people.QUERY, people.COUNT, people.SUM)
 BY_UNIT = (people.BY_HAND, people.BOUNDED, people.BOUNDED_QUERY)
 _REQUESTS = {OPENDP: "per row", OPENDP_UNITS: "per unit"}
 _MOST_ROUNDS, _REPEATS = {"by_row": 15, "by_unit": 5}, 2
 # From this many rows on, contributions are not bounded, because sorting would take minutes.
 _LONG = 10**8
-# The disk space per row for Parquet and for the spill of a bounded query, generously.
+# A generous estimate of the disk space per row, for Parquet and the spill of a bounded query.
 _BYTES = 150
-_GROWING = (people.PLAIN, people.TOGETHER, people.BY_HAND, people.BOUNDED)
-_GROWING_ON_SPARK = (people.TOGETHER, people.BOUNDED)
+_GROWTH_JOBS = (people.PLAIN, people.BOTH, people.BY_HAND, people.BOUNDED)
+_GROWTH_JOBS_ON_SPARK = (people.BOTH, people.BOUNDED)
 
 
 def measure(plan: Plan) -> Row:
     """Return interleaved times, memory in child processes, and the growth of both."""
-    with tempfile.TemporaryDirectory(prefix="leastnoise-") as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory(prefix="leastnoise-") as name:
+        folder = Path(name)
         path = folder / "people.parquet"
         say(f"querying: a table of {plan.table:,} rows")
         people.write(path, plan.table)
-        peer, left_out = _peer(plan)
+        peer, omitted = _start_peer(plan)
         try:
-            found = _beside(plan, path, peer, left_out)
+            measurements = _interleave(plan, path, peer, omitted)
         finally:
             if peer is not None:
                 peer.stop()
@@ -54,40 +54,42 @@ def measure(plan: Plan) -> Row:
         "rows": plan.table,
         "groups": people.groups(plan.table),
         "max_rows": people.MAX_ROWS,
-        "promise": [str(people.PRIVACY.epsilon), "1e-6"],
-        **found,
-        "left_out": left_out,
+        "guarantee": [str(people.PRIVACY.epsilon), "1e-6"],
+        **measurements,
+        "omitted": omitted,
         "growth": growth,
     }
 
 
-def _peer(plan: Plan) -> tuple[PeerProcess | None, dict[str, str]]:
-    """Return the process of OpenDP, or the reason why there is none."""
+def _start_peer(plan: Plan) -> tuple[PeerProcess | None, dict[str, str]]:
+    """Return the process of OpenDP, or the reason why it is missing."""
     if plan.alone:
-        return None, {OPENDP: "left out by --alone"}
+        return None, {OPENDP: "omitted by --alone"}
     try:
-        peer = PeerProcess("opendp-polars", python_of(of_peer("opendp-polars", make=plan.install)))
+        peer = PeerProcess(
+            "opendp-polars", python_of(of_peer("opendp-polars", create=plan.install))
+        )
         peer.ask("introduce")
     except (Missing, Cannot) as error:
         return None, {OPENDP: str(error)}
     return peer, {}
 
 
-def _beside(plan: Plan, path: Path, peer: PeerProcess | None, left_out: dict[str, str]) -> Row:
+def _interleave(plan: Plan, path: Path, peer: PeerProcess | None, omitted: dict[str, str]) -> Row:
     """Return the times of interleaved contestants, and the memory of each."""
     jobs = people.jobs(path, plan.table)
-    found: Row = {"megabytes": {}}
-    ways = (("by_row", BY_ROW, OPENDP), ("by_unit", BY_UNIT, OPENDP_UNITS))
-    for way, names, other in ways:
+    measurements: Row = {"megabytes": {}}
+    units = (("by_row", BY_ROW, OPENDP), ("by_unit", BY_UNIT, OPENDP_UNITS))
+    for unit, names, other in units:
         contestants: dict[str, Contestant] = {name: partial(seconds, jobs[name]) for name in names}
         if peer is not None:
             try:
-                found["megabytes"][other] = _ask(peer, other, path, plan)["bytes"] / 1e6
+                measurements["megabytes"][other] = _ask(peer, other, path, plan)["bytes"] / 1e6
                 contestants[other] = partial(_seconds, peer, other, path, plan)
             except Cannot as reason:
-                left_out[other] = str(reason)
+                omitted[other] = str(reason)
         say(f"querying: {', '.join(contestants)}")
-        times = interleaved(contestants, min(plan.rounds, _MOST_ROUNDS[way]))
+        times = interleaved(contestants, min(plan.rounds, _MOST_ROUNDS[unit]))
         series = {name: summary(rounds) for name, rounds in times.items()}
         sql, ours = names[:2]
         own: Row = {"sql": sql, "ours": ours, "seconds": series}
@@ -96,11 +98,11 @@ def _beside(plan: Plan, path: Path, peer: PeerProcess | None, left_out: dict[str
         }
         if other in series:
             own["times_opendp"] = ratio(series[ours], series[other])
-        found[way] = own
+        measurements[unit] = own
         for name in (sql, ours):
             used = _child("duckdb", path, plan.table, name, 0)["megabytes"]
-            found["megabytes"][name] = round(used, 2)
-    return found
+            measurements["megabytes"][name] = round(used, 2)
+    return measurements
 
 
 def _ask(peer: PeerProcess, name: str, path: Path, plan: Plan) -> Row:
@@ -123,40 +125,41 @@ def _seconds(peer: PeerProcess, name: str, path: Path, plan: Plan) -> float:
 def _growth(plan: Plan, folder: Path) -> Row:
     """Return the seconds and the megabytes for each power of ten of rows, and their slopes."""
     rows: list[Row] = []
-    left_out: dict[str, str] = {}
+    omitted: dict[str, str] = {}
     spark = plan.spark if find_spec("pyspark") and shutil.which("java") else ()
     if plan.spark and not spark:
-        left_out["Spark"] = "it is not installed here, or Java is not"
+        omitted["Spark"] = "pyspark or Java is not installed"
     for power in sorted({*plan.tables, *spark}):
         size = 10**power
         if size * _BYTES > shutil.disk_usage(folder).free:
-            left_out[f"{size:,} rows"] = f"it needs {size * _BYTES / 1e9:.0f} GB of disk"
+            omitted[f"{size:,} rows"] = f"it needs {size * _BYTES / 1e9:.0f} GB of disk"
             continue
         path = folder / f"people{power}.parquet"
         people.write(path, size)
         if power in plan.tables:
             rows += [
-                _grown("DuckDB", path, job, size) for job in _GROWING[: 2 if size >= _LONG else 4]
+                _measure_growth("DuckDB", path, job, size)
+                for job in _GROWTH_JOBS[: 2 if size >= _LONG else 4]
             ]
         if power in spark:
             rows += [
-                _grown("Spark", path, job, size)
-                for job in _GROWING_ON_SPARK[: 1 if size >= _LONG else 2]
+                _measure_growth("Spark", path, job, size)
+                for job in _GROWTH_JOBS_ON_SPARK[: 1 if size >= _LONG else 2]
             ]
         path.unlink()
-    return {"rows": rows, "slopes": _slopes(rows), "left_out": left_out}
+    return {"rows": rows, "slopes": _slopes(rows), "omitted": omitted}
 
 
-def _grown(engine: str, path: Path, job: str, size: int) -> Row:
+def _measure_growth(engine: str, path: Path, job: str, size: int) -> Row:
     say(f"querying: {engine}, {size:,} rows, {job}")
     times = _REPEATS if engine == "DuckDB" and size < _LONG else 1
-    found = _child(engine.lower(), path, size, job, times)
+    measured = _child(engine.lower(), path, size, job, times)
     return {
         "engine": engine,
         "job": job,
         "n": size,
-        "seconds": summary(found["seconds"]),
-        "megabytes": round(found["megabytes"], 2),
+        "seconds": summary(measured["seconds"]),
+        "megabytes": round(measured["megabytes"], 2),
     }
 
 
@@ -177,7 +180,7 @@ def _slopes(rows: list[Row]) -> Row:
 def _child(engine: str, path: Path, rows: int, job: str, times: int) -> Row:
     """Return the measurement of a child process."""
     details = engine, str(path), str(rows), job, str(times)
-    command = [sys.executable, "-m", "benchmarks.asked", *details]
+    command = [sys.executable, "-m", "benchmarks.query_process", *details]
     done = subprocess.run(  # noqa: S603 -- it runs this Python
         command,
         cwd=ROOT,
@@ -186,5 +189,5 @@ def _child(engine: str, path: Path, rows: int, job: str, times: int) -> Row:
         stderr=subprocess.DEVNULL,
         encoding="utf-8",
     )
-    found: Row = json.loads(done.stdout)
-    return found
+    measurement: Row = json.loads(done.stdout)
+    return measurement

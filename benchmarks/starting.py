@@ -21,27 +21,27 @@ _CALIBRATE = ("-m", "leastnoise", "calibrate", "--delta", "0.1", "--sensitivity"
 
 
 def measure(plan: Plan) -> Row:
-    """Return the seconds of whole processes, and of imports minus those of bare Python."""
-    here = Path(sys.executable)
+    """Return the times of whole processes, and those of imports minus that of bare Python."""
+    python = Path(sys.executable)
     contestants: dict[str, Contestant] = {
-        BARE: _process(here, "-c", "pass"),
-        "import leastnoise": _process(here, "-c", "import leastnoise"),
+        BARE: _process(python, "-c", "pass"),
+        "import leastnoise": _process(python, "-c", "import leastnoise"),
         "import leastnoise; calibrate": _process(
-            here, "-c", "from leastnoise import Privacy, calibrate"
+            python, "-c", "from leastnoise import Privacy, calibrate"
         ),
-        "leastnoise --version": _process(here, "-m", "leastnoise", "--version"),
-        "leastnoise calibrate": _process(here, *_CALIBRATE),
+        "leastnoise --version": _process(python, "-m", "leastnoise", "--version"),
+        "leastnoise calibrate": _process(python, *_CALIBRATE),
     }
-    left_out = {}
+    omitted = {}
     for name in PEERS:
         if plan.alone or not plan.install:
-            left_out[name] = "a quick run does not start it"
+            omitted[name] = "not started in this run"
             continue
         try:
-            python = python_of(of_peer(name, make=plan.install))
-            contestants[IMPORTS[name]] = _process(python, "-W", "ignore", "-c", IMPORTS[name])
+            other = python_of(of_peer(name, create=plan.install))
+            contestants[IMPORTS[name]] = _process(other, "-W", "ignore", "-c", IMPORTS[name])
         except Missing as reason:
-            left_out[name] = str(reason)
+            omitted[name] = str(reason)
     say(f"starting: {len(contestants)} processes a round")
     times = interleaved(contestants, min(plan.rounds, _MOST_ROUNDS))
     above = {
@@ -50,7 +50,7 @@ def measure(plan: Plan) -> Row:
         if name.startswith("import")
     }
     whole = {name: summary(rounds) for name, rounds in times.items()}
-    return {"seconds": whole, "above_bare": above, "left_out": left_out}
+    return {"seconds": whole, "minus_bare": above, "omitted": omitted}
 
 
 def _process(python: Path, *arguments: str) -> Contestant:

@@ -18,15 +18,15 @@ def interleaved(contestants: Mapping[str, Contestant], rounds: int) -> dict[str,
     """Return the number of each contestant in each round.
 
     Each contestant first runs once without counting. In a round each runs once, in a different
-    order every time, so that none always runs after the same other one, whose traces in caches and
-    memory can change a time by half.
+    order every time, so that no contestant always runs after the same other one. The state of
+    caches and memory that a contestant leaves can change the next time by half.
     """
     names = list(contestants)
     for name in names:
         contestants[name]()
     series: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(rounds):
-        order = random.Random(turn)  # noqa: S311 -- no secret, and the same each time
+        order = random.Random(turn)  # noqa: S311 -- not secret, and the same in each run
         for name in order.sample(names, len(names)):
             series[name].append(contestants[name]())
     return series
@@ -40,7 +40,7 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def each(call: Callable[[], object], count: int) -> Contestant:
-    """Return a contestant for a call that does ``count`` things: the seconds of one of them."""
+    """Return a contestant for a call with ``count`` repetitions: the seconds of one repetition."""
     return lambda: seconds(call) / count
 
 

@@ -1,7 +1,7 @@
 """Other libraries, each in an environment and a process of its own.
 
-environments   makes the environments, under .cache/bench
-process        starts a peer's process there and talks to it
-speaking       what that process answers
-drive_*        how each library is asked for its noises; runs in its environment alone
+environments   creates the environments under .cache/bench
+process        starts the process of a peer and sends requests to it
+protocol       answers requests inside the process of a peer
+drive_*        connects one library to the protocol; runs only in its environment
 """

@@ -1,11 +1,11 @@
-"""diffprivlib's mechanisms, which draw one number at a time in Python floats."""
+"""diffprivlib's mechanisms, which sample one number at a time in Python floats."""
 
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.peers.speaking import Guarantee, One, Peer, Row, serve
+from benchmarks.peers.protocol import AddNoise, Guarantee, Peer, Row, serve
 
 
 def main() -> None:
@@ -13,57 +13,57 @@ def main() -> None:
     serve(
         Peer(
             versions={name: version(name) for name in ("diffprivlib", "numpy", "scikit-learn")},
-            one={family: adding(noise) for family, noise in FAMILIES.items()},
-            many={},
+            single={family: noise_adder(noise) for family, noise in FAMILIES.items()},
+            lists={},
             real=REAL,
-            whole=WHOLE,
+            integer=INTEGER,
             notes={},
         )
     )
 
 
-def adding(noise: Callable[[Guarantee], Any]) -> Callable[[Guarantee], One]:
-    """Return what makes a mechanism's function that adds noise."""
+def noise_adder(noise: Callable[[Guarantee], Any]) -> Callable[[Guarantee], AddNoise]:
+    """Return a function from a guarantee to the function that adds the noise."""
 
-    def make(guarantee: Guarantee) -> One:
-        add: One = noise(guarantee).randomise
+    def make(guarantee: Guarantee) -> AddNoise:
+        add: AddNoise = noise(guarantee).randomise
         return add
 
     return make
 
 
 def mechanism(name: str, **settings: Any) -> Any:
-    """Return one of diffprivlib's mechanisms at a sensitivity of 1."""
+    """Return a mechanism of diffprivlib at sensitivity 1."""
     return getattr(import_module("diffprivlib.mechanisms"), name)(sensitivity=1, **settings)
 
 
 def uniform(guarantee: Guarantee) -> Any:
-    """Uniform noise, which needs no ε."""
+    """Return the uniform mechanism, which ignores ε."""
     return mechanism("Uniform", delta=guarantee.delta)
 
 
 def staircase(guarantee: Guarantee) -> Any:
-    """The staircase for ε, with the γ that is its default."""
+    """Return the staircase mechanism for ε, with its default γ."""
     return mechanism("Staircase", epsilon=guarantee.epsilon)
 
 
 def laplace(guarantee: Guarantee) -> Any:
-    """Laplace noise, whose scale it makes smaller for δ."""
+    """Return the Laplace mechanism, which uses δ for a smaller scale."""
     return mechanism("Laplace", epsilon=guarantee.epsilon, delta=guarantee.delta)
 
 
 def bounded(guarantee: Guarantee) -> Any:
-    """Laplace noise up to a largest size (Geng et al. 2018)."""
+    """Return the truncated Laplace mechanism (Geng et al. 2018)."""
     return mechanism("LaplaceBoundedNoise", epsilon=guarantee.epsilon, delta=guarantee.delta)
 
 
 def gaussian(guarantee: Guarantee) -> Any:
-    """Gaussian noise of the least σ (Balle and Wang 2018)."""
+    """Return the Gaussian mechanism with the smallest σ (Balle and Wang 2018)."""
     return mechanism("GaussianAnalytic", epsilon=guarantee.epsilon, delta=guarantee.delta)
 
 
 def geometric(guarantee: Guarantee) -> Any:
-    """Geometric noise for ε."""
+    """Return the geometric mechanism for ε."""
     return mechanism("Geometric", epsilon=guarantee.epsilon)
 
 
@@ -77,27 +77,27 @@ FAMILIES = {
 }
 
 
-# ------------------------------------------------------------------- what it draws
+# ------------------------------------------------------------------- its noise distributions
 
 
 def distribution_of_uniform(guarantee: Guarantee) -> Row:
-    """Read off the variance r²/3."""
+    """Compute the radius r from the variance r²/3."""
     return {"kind": "uniform", "radius": (3 * float(uniform(guarantee).variance(0))) ** 0.5}
 
 
 def distribution_of_staircase(guarantee: Guarantee) -> Row:
-    """Read off γ."""
+    """Read ε and γ from the mechanism."""
     noise = staircase(guarantee)
     return {"kind": "staircase", "epsilon": noise.epsilon, "gamma": noise.gamma}
 
 
 def distribution_of_laplace(guarantee: Guarantee) -> Row:
-    """Read off the variance 2b²."""
+    """Compute the scale b from the variance 2b²."""
     return {"kind": "laplace", "scale": (float(laplace(guarantee).variance(0)) / 2) ** 0.5}
 
 
 def distribution_of_bounded(guarantee: Guarantee) -> Row:
-    """Read off scale and largest size, which it sets with the first draw."""
+    """Read the scale and the maximum error, which the first sample sets."""
     noise = bounded(guarantee)
     noise.randomise(0)
     return {
@@ -108,29 +108,29 @@ def distribution_of_bounded(guarantee: Guarantee) -> Row:
 
 
 def distribution_of_gaussian(guarantee: Guarantee) -> Row:
-    """Read off σ."""
+    """Read σ from the mechanism."""
     return {"kind": "gaussian", "sigma": float(gaussian(guarantee).variance(0)) ** 0.5}
 
 
 def distribution_of_geometric(guarantee: Guarantee) -> Row:
-    """State the distribution, which has no scale but ε."""
+    """Return the distribution, whose only parameter is ε."""
     return {"kind": "geometric", "epsilon": float(geometric(guarantee).epsilon)}
 
 
 def distribution_of_discrete_gaussian(guarantee: Guarantee) -> Row:
-    """Read off σ."""
+    """Read σ from the mechanism."""
     noise = mechanism("GaussianDiscrete", epsilon=guarantee.epsilon, delta=guarantee.delta)
     return {"kind": "discrete_gaussian", "sigma": float(noise._scale)}
 
 
-REAL: dict[str, Callable[[Guarantee], Row | One]] = {
+REAL: dict[str, Callable[[Guarantee], Row | AddNoise]] = {
     "Uniform": distribution_of_uniform,
     "Staircase": distribution_of_staircase,
     "Laplace": distribution_of_laplace,
     "LaplaceBoundedNoise": distribution_of_bounded,
     "GaussianAnalytic": distribution_of_gaussian,
 }
-WHOLE: dict[str, Callable[[Guarantee], Row | One]] = {
+INTEGER: dict[str, Callable[[Guarantee], Row | AddNoise]] = {
     "Geometric": distribution_of_geometric,
     "GaussianDiscrete": distribution_of_discrete_gaussian,
 }

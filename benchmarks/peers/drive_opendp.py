@@ -1,11 +1,11 @@
-"""OpenDP's measurements, whose scales its own search finds for a guarantee."""
+"""OpenDP's measurements. OpenDP searches for the scales that satisfy a guarantee."""
 
 from importlib import import_module
 from importlib.metadata import version
 from math import sqrt
 from typing import Any
 
-from benchmarks.peers.speaking import Guarantee, Many, One, Peer, Row, serve
+from benchmarks.peers.protocol import AddNoise, AddNoiseToList, Guarantee, Peer, Row, serve
 
 dp: Any = import_module("opendp.prelude")
 
@@ -16,13 +16,13 @@ def main() -> None:
     serve(
         Peer(
             versions={"opendp": version("opendp")},
-            one={
+            single={
                 "laplace": lambda guarantee: laplace(guarantee)[1],
                 "gaussian": lambda guarantee: gaussian(guarantee)[1],
                 "geometric": lambda guarantee: laplace(guarantee)[1],
                 "canonical": canonical,
             },
-            many={
+            lists={
                 "laplace": laplace_of_lists,
                 "gaussian": gaussian_of_lists,
                 "geometric": laplace_of_lists,
@@ -32,15 +32,15 @@ def main() -> None:
                 "gaussian": distribution_of_gaussian,
                 "canonical_noise": distribution_of_canonical,
             },
-            whole={"laplace": distribution_of_laplace, "gaussian": distribution_of_gaussian},
-            notes={"canonical": "the canonical noise on the line"},
+            integer={"laplace": distribution_of_laplace, "gaussian": distribution_of_gaussian},
+            notes={"canonical": "continuous canonical noise"},
             more={"share": share, "discover": discover},
         )
     )
 
 
 def space(guarantee: Guarantee) -> tuple[Any, Any]:
-    """Return the domain and the metric of one answer."""
+    """Return the domain and the metric of a single answer."""
     if guarantee.integer:
         return dp.atom_domain(T=int), dp.absolute_distance(T=int)
     return dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
@@ -53,20 +53,20 @@ def lists(guarantee: Guarantee, metric: Any) -> tuple[Any, Any]:
     return dp.vector_domain(atoms), metric(T=kind)
 
 
-def laplace(guarantee: Guarantee) -> tuple[float, One]:
-    """Return scale and measurement for ε; its Laplace noise knows no δ. Discrete for integers."""
+def laplace(guarantee: Guarantee) -> tuple[float, AddNoise]:
+    """Return scale and measurement for ε; Laplace noise uses no δ. Discrete for integers."""
     domain, metric = space(guarantee)
-    one = 1 if guarantee.integer else 1.0
+    sensitivity = 1 if guarantee.integer else 1.0
     scale = dp.binary_search_param(
         lambda scale: dp.m.make_laplace(domain, metric, scale=scale),
-        d_in=one,
+        d_in=sensitivity,
         d_out=guarantee.epsilon,
     )
     return scale, dp.m.make_laplace(domain, metric, scale=scale)
 
 
-def gaussian(guarantee: Guarantee) -> tuple[float, One]:
-    """Return σ and measurement, by way of zero-concentrated privacy. Discrete for integers."""
+def gaussian(guarantee: Guarantee) -> tuple[float, AddNoise]:
+    """Return σ and measurement, through zero-concentrated privacy. Discrete for integers."""
     domain, _ = space(guarantee)
     metric = dp.absolute_distance(T=float)
 
@@ -79,35 +79,35 @@ def gaussian(guarantee: Guarantee) -> tuple[float, One]:
     return sigma, dp.m.make_gaussian(domain, metric, scale=sigma)
 
 
-def laplace_of_lists(guarantee: Guarantee) -> Many:
+def laplace_of_lists(guarantee: Guarantee) -> AddNoiseToList:
     """Return the same noise for lists."""
-    measurement: Many = dp.m.make_laplace(
+    measurement: AddNoiseToList = dp.m.make_laplace(
         *lists(guarantee, dp.l1_distance), scale=laplace(guarantee)[0]
     )
     return measurement
 
 
-def gaussian_of_lists(guarantee: Guarantee) -> Many:
+def gaussian_of_lists(guarantee: Guarantee) -> AddNoiseToList:
     """Return the same noise for lists."""
-    measurement: Many = dp.m.make_gaussian(
+    measurement: AddNoiseToList = dp.m.make_gaussian(
         *lists(guarantee, dp.l2_distance), scale=gaussian(guarantee)[0]
     )
     return measurement
 
 
-def canonical(guarantee: Guarantee) -> One:
-    """Return the canonical noise on the line, which takes whole numbers as floats."""
+def canonical(guarantee: Guarantee) -> AddNoise:
+    """Return continuous canonical noise, which takes integers as floats."""
     domain, metric = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
     pair = (guarantee.epsilon, guarantee.delta)
     add = dp.m.make_canonical_noise(domain, metric, d_in=1.0, d_out=pair)
     return lambda value: add(float(value))
 
 
-# ------------------------------------------------------------------- what it draws
+# ------------------------------------------------------------------- its noise distributions
 
 
 def distribution_of_laplace(guarantee: Guarantee) -> Row:
-    """Read off the scale."""
+    """Return the distribution with the scale of the measurement."""
     scale = laplace(guarantee)[0]
     if guarantee.integer:
         return {"kind": "geometric", "epsilon": 1 / scale}
@@ -115,13 +115,13 @@ def distribution_of_laplace(guarantee: Guarantee) -> Row:
 
 
 def distribution_of_gaussian(guarantee: Guarantee) -> Row:
-    """Read off σ."""
+    """Return the distribution with the σ of the measurement."""
     kind = "discrete_gaussian" if guarantee.integer else "gaussian"
     return {"kind": kind, "sigma": gaussian(guarantee)[0]}
 
 
 def distribution_of_canonical(guarantee: Guarantee) -> Row:
-    """State the distribution that its document names (Awan and Vadhan 2023), if it can be drawn."""
+    """Return the documented distribution (Awan and Vadhan 2023), after one sample succeeds."""
     canonical(guarantee)(0.0)
     return {"kind": "canonical", "epsilon": guarantee.epsilon, "delta": guarantee.delta}
 
@@ -130,7 +130,7 @@ def distribution_of_canonical(guarantee: Guarantee) -> Row:
 
 
 def share(request: Row) -> Row:
-    """Return the distribution of each of so many counts that share a guarantee, by way of zCDP."""
+    """Return the noise of each of many counts that share a guarantee, through zCDP."""
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
 
     def make(sigma: float) -> Any:
@@ -143,24 +143,24 @@ def share(request: Row) -> Row:
 
 
 def discover(request: Row) -> Row:
-    """Return how many groups are shown, with the least threshold for half of δ, by its search."""
+    """Return the numbers of groups shown, with the smallest threshold for half of δ."""
     most, pair = request["max_groups"], (request["epsilon"], request["delta"])
     half = {**request, "counts": most, "delta": request["delta"] / 2}
     sigma = share(half)["sigma"]
     keys, values = dp.atom_domain(T=str), dp.atom_domain(T=int)
     space = dp.map_domain(keys, values), dp.l02inf_distance(dp.absolute_distance(T=float))
 
-    moved = (most, sqrt(most), 1.0)
+    sensitivities = (most, sqrt(most), 1.0)
 
-    def keeps(threshold: int) -> bool:
+    def is_private(threshold: int) -> bool:
         noise = dp.m.make_gaussian_threshold(*space, scale=sigma, threshold=threshold)
-        private = dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(noise), request["delta"])
+        measurement = dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(noise), request["delta"])
         try:
-            return bool(private.check(moved, pair))
-        except dp.OpenDPException:  # a threshold that needs more than all of δ
+            return bool(measurement.check(sensitivities, pair))
+        except dp.OpenDPException:  # this threshold needs more than δ
             return False
 
-    threshold = dp.binary_search(keeps, bounds=(1, 100_000))
+    threshold = dp.binary_search(is_private, bounds=(1, 100_000))
     noise = dp.m.make_gaussian_threshold(*space, scale=sigma, threshold=threshold)
     counts = {str(place): count for place, count in enumerate(request["counts"])}
     shown = [len(noise(counts)) for _ in range(request["times"])]

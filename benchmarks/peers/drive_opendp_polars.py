@@ -1,4 +1,4 @@
-"""OpenDP's queries over Polars: the same count and sum by group of a Parquet file."""
+"""OpenDP's queries on Polars: a count and a sum by group of a Parquet file."""
 
 import json
 import sys
@@ -7,23 +7,23 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.memory import highest_memory, start_of_memory
-from benchmarks.peers.speaking import Row, said, timed
+from benchmarks.memory import highest_memory, start_memory
+from benchmarks.peers.protocol import Row, describe_error, time_call
 
 dp: Any = import_module("opendp.prelude")
 pl: Any = import_module("polars")
 
 
 def main() -> None:
-    """Answer until the input ends: versions, or the seconds and the bytes of a query."""
+    """Answer requests until the input ends: versions, or the seconds and bytes of a query."""
     dp.enable_features("contrib")
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         request: Row = json.loads(line)
         try:
             answer = reply(request)
-        except Exception as error:  # noqa: BLE001 -- whatever a peer raises is what is reported
-            answer = {"cannot": said(error)}
+        except Exception as error:  # noqa: BLE001 -- every error of a peer is reported
+            answer = {"cannot": describe_error(error)}
         print(json.dumps(answer), file=answers, flush=True)
 
 
@@ -32,27 +32,27 @@ def reply(request: Row) -> Row:
     if request["do"] == "introduce":
         return {"versions": {name: version(name) for name in ("opendp", "polars")}}
     query = per_unit if request["do"] == "per unit" else per_row
-    before = start_of_memory()
-    seconds = timed(lambda: query(request))
+    before = start_memory()
+    seconds = time_call(lambda: query(request))
     return {"seconds": seconds, "bytes": highest_memory() - before}
 
 
 def per_row(request: Row) -> object:
-    """Count and add up, where a row is a unit."""
-    return _released(request, dp.unit_of(contributions=1), lambda query: query)
+    """Count and sum with a row as the privacy unit."""
+    return _release(request, dp.unit_of(contributions=1), lambda query: query)
 
 
 def per_unit(request: Row) -> object:
-    """Count and add up, where a person is a unit of whom so many rows count, in all groups.
+    """Count and sum with a person as the privacy unit, with bounded rows per person and group.
 
-    It cannot choose groups as well: in 0.16 a query with truncate_num_groups by a column that is
-    then grouped by fails with a duplicate field.
+    The groups per person are not bounded: in OpenDP 0.16, truncate_num_groups by the grouping
+    column fails with a duplicate field.
     """
     unit = dp.unit_of(contributions=1, identifier=pl.col("u"))
-    return _released(request, unit, lambda query: query.truncate_per_group(request["max_rows"]))
+    return _release(request, unit, lambda query: query.truncate_per_group(request["max_rows"]))
 
 
-def _released(request: Row, unit: Any, cut: Callable[[Any], Any]) -> object:
+def _release(request: Row, unit: Any, bound_rows: Callable[[Any], Any]) -> object:
     context = dp.Context.compositor(
         data=pl.scan_parquet(request["path"]),
         privacy_unit=unit,
@@ -61,8 +61,8 @@ def _released(request: Row, unit: Any, cut: Callable[[Any], Any]) -> object:
         margins=[dp.polars.Margin(max_length=request["rows"], max_groups=request["groups"])],
     )
     keys = pl.LazyFrame({"g": pl.Series(range(request["groups"]), dtype=pl.Int32)})
-    figures = dp.len(), pl.col("x").fill_nan(0.0).fill_null(0.0).dp.sum((0.0, request["high"]))
-    query = cut(context.query()).group_by("g").agg(*figures).with_keys(keys)
+    statistics = dp.len(), pl.col("x").fill_nan(0.0).fill_null(0.0).dp.sum((0.0, request["high"]))
+    query = bound_rows(context.query()).group_by("g").agg(*statistics).with_keys(keys)
     return query.release().collect()
 
 

@@ -1,11 +1,11 @@
-"""python-dp's mechanisms: Google's library for C++, one number at a time."""
+"""python-dp's mechanisms, from Google's C++ library. They sample one number at a time."""
 
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.peers.speaking import Guarantee, One, Peer, Row, serve
+from benchmarks.peers.protocol import AddNoise, Guarantee, Peer, Row, serve
 
 mechanisms: Any = import_module("pydp.algorithms.numerical_mechanisms")
 
@@ -15,54 +15,58 @@ def main() -> None:
     serve(
         Peer(
             versions={"python-dp": version("python-dp")},
-            one={
-                "laplace": lambda guarantee: adding(laplace(guarantee)),
-                "gaussian": lambda guarantee: adding(gaussian(guarantee)),
-                "geometric": lambda guarantee: adding(laplace(guarantee)),
+            single={
+                "laplace": lambda guarantee: noise_adder(laplace(guarantee)),
+                "gaussian": lambda guarantee: noise_adder(gaussian(guarantee)),
+                "geometric": lambda guarantee: noise_adder(laplace(guarantee)),
             },
-            many={},
+            lists={},
             real=DISTRIBUTIONS,
-            whole=DISTRIBUTIONS,
+            integer=DISTRIBUTIONS,
             notes={"geometric": "Laplace noise, rounded"},
         )
     )
 
 
 def laplace(guarantee: Guarantee) -> Any:
-    """Laplace noise for ε; it knows no δ."""
+    """Return the Laplace mechanism for ε, which uses no δ."""
     return mechanisms.LaplaceMechanism(epsilon=guarantee.epsilon, sensitivity=1.0)
 
 
 def gaussian(guarantee: Guarantee) -> Any:
-    """Gaussian noise, its σ by a search."""
+    """Return the Gaussian mechanism, whose σ the library searches for."""
     return mechanisms.GaussianMechanism(
         epsilon=guarantee.epsilon, delta=guarantee.delta, sensitivity=1.0
     )
 
 
-def adding(mechanism: Any) -> One:
-    """Return what adds noise: to an int as an int, to a float as a float."""
-    add: One = mechanism.add_noise
+def noise_adder(mechanism: Any) -> AddNoise:
+    """Return the function that adds noise. An int stays an int, a float a float."""
+    add: AddNoise = mechanism.add_noise
     return add
 
 
-def distribution_of_laplace(guarantee: Guarantee) -> Row | One:
-    """Read off the scale; how whole numbers are rounded only draws tell."""
+def distribution_of_laplace(guarantee: Guarantee) -> Row | AddNoise:
+    """Read the scale. For integers return the sampler, because the rounding is not documented."""
     mechanism = laplace(guarantee)
     return (
-        adding(mechanism)
+        noise_adder(mechanism)
         if guarantee.integer
         else {"kind": "laplace", "scale": mechanism.diversity}
     )
 
 
-def distribution_of_gaussian(guarantee: Guarantee) -> Row | One:
-    """Read off σ; how whole numbers are rounded only draws tell."""
+def distribution_of_gaussian(guarantee: Guarantee) -> Row | AddNoise:
+    """Read σ. For integers return the sampler, because the rounding is not documented."""
     mechanism = gaussian(guarantee)
-    return adding(mechanism) if guarantee.integer else {"kind": "gaussian", "sigma": mechanism.std}
+    return (
+        noise_adder(mechanism)
+        if guarantee.integer
+        else {"kind": "gaussian", "sigma": mechanism.std}
+    )
 
 
-DISTRIBUTIONS: dict[str, Callable[[Guarantee], Row | One]] = {
+DISTRIBUTIONS: dict[str, Callable[[Guarantee], Row | AddNoise]] = {
     "LaplaceMechanism": distribution_of_laplace,
     "GaussianMechanism": distribution_of_gaussian,
 }

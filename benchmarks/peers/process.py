@@ -1,4 +1,4 @@
-"""A peer's process: it lives as long as the run, so that its draws take turns with ours."""
+"""The process of a peer. It lives as long as the run, so that its samples interleave with ours."""
 
 import json
 import select
@@ -13,18 +13,18 @@ from benchmarks.peers.environments import PEERS, ROOT, Missing, of_peer, python_
 
 Row = dict[str, Any]
 
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 
 
 class Cannot(Exception):
-    """A peer cannot do what it was asked; the text says why."""
+    """A peer cannot answer a request; the message gives the reason."""
 
 
 class PeerProcess:
-    """The process of one peer, started when first asked and again after it has died."""
+    """The process of one peer, started at the first request and again after a crash."""
 
     def __init__(self, name: str, python: Path) -> None:
-        """Remember how it is started."""
+        """Prepare the command that starts the process."""
         self.name = name
         module = f"benchmarks.peers.drive_{name.replace('-', '_')}"
         self._command = [str(python), "-W", "ignore", "-m", module]
@@ -34,7 +34,7 @@ class PeerProcess:
         """Return the answer to a request.
 
         Raises:
-            Cannot: If the peer refuses, dies or takes too long.
+            Cannot: If the peer fails, crashes or takes too long.
         """
         process = self._running()
         assert process.stdin is not None
@@ -44,9 +44,9 @@ class PeerProcess:
             process.stdin.flush()
         except OSError:
             raise self._ended() from None
-        if not select.select([process.stdout], [], [], _PATIENCE)[0]:
+        if not select.select([process.stdout], [], [], _TIMEOUT)[0]:
             self.stop()
-            raise Cannot(f"it took longer than {_PATIENCE:.0f} s")
+            raise Cannot(f"it took longer than {_TIMEOUT:.0f} s")
         line = process.stdout.readline()
         if not line:
             raise self._ended()
@@ -64,7 +64,7 @@ class PeerProcess:
 
     def _running(self) -> "subprocess.Popen[str]":
         if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603 -- it runs a Python that we made
+            self._process = subprocess.Popen(  # noqa: S603 -- it runs the Python of an environment of ours
                 self._command,
                 cwd=ROOT,
                 stdin=subprocess.PIPE,
@@ -75,7 +75,7 @@ class PeerProcess:
         return self._process
 
     def _ended(self) -> Cannot:
-        """Return how it ended."""
+        """Return an error that describes how the process ended."""
         assert self._process is not None
         code = self._process.wait()
         self.stop()
@@ -86,20 +86,20 @@ class PeerProcess:
 
 @contextmanager
 def peers(
-    *, make: bool, alone: bool = False
+    *, create: bool, alone: bool = False
 ) -> Iterator[tuple[dict[str, PeerProcess], dict[str, str]]]:
-    """Start the peers that there are; also give the reasons why others are not there."""
-    there: dict[str, PeerProcess] = {}
-    missing: dict[str, str] = dict.fromkeys(PEERS, "left out by --alone") if alone else {}
+    """Start the available peers. Yield them, and the reasons for the missing ones."""
+    available: dict[str, PeerProcess] = {}
+    missing: dict[str, str] = dict.fromkeys(PEERS, "omitted by --alone") if alone else {}
     try:
         for name in () if alone else PEERS:
             try:
-                process = PeerProcess(name, python_of(of_peer(name, make=make)))
+                process = PeerProcess(name, python_of(of_peer(name, create=create)))
                 process.ask("introduce")
-                there[name] = process
+                available[name] = process
             except (Missing, Cannot) as error:
                 missing[name] = str(error)
-        yield there, missing
+        yield available, missing
     finally:
-        for process in there.values():
+        for process in available.values():
             process.stop()

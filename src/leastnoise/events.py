@@ -1,4 +1,4 @@
-"""Events of releases: what was asked, what it cost, how long it took, and what was refused.
+"""Events of releases: requests, charges, durations, rejections and failures.
 
 Table queries and releases that charge a ledger emit events. They go to the logger ``leastnoise`` of
 the standard library, and to every function that subscribes::
@@ -33,7 +33,7 @@ from leastnoise.errors import (
 from leastnoise.rendering import printable
 
 _LOGGER = logging.getLogger("leastnoise")
-_LOGGER.addHandler(logging.NullHandler())  # a program decides by itself what it prints
+_LOGGER.addHandler(logging.NullHandler())  # the program decides which events are printed
 _REJECTIONS = InvalidParameter, NotPrivate, BudgetExceeded, Unsupported
 
 
@@ -79,7 +79,7 @@ class Charged(Event):
     """A ledger was charged; the charge is on disk, and no data was read yet.
 
     Attributes:
-        privacy: The guarantee of the release, which is its price where ε and δ add up; None if it
+        privacy: The guarantee of the release, which is charged where ε and δ add up; None if it
             would reveal an earlier answer: for a mean with a target error, it follows from counts.
         allocation: The allocation that was charged; None if the guarantee was charged.
         cost: The cost (μ², γ) that was charged to the allocation; None if ``privacy`` is, or if
@@ -94,10 +94,10 @@ class Charged(Event):
 
     def __str__(self) -> str:
         """Return the line of a log."""
-        price = _format_price(self.privacy)
+        charge = _format_guarantee(self.privacy)
         if self.cost is not None:
-            price += f", {self.cost} of allocation {self.allocation!r}"
-        return f"{Event.__str__(self)}: {price}; ledger {self.ledger_seconds:.3f} s"
+            charge += f", {self.cost} of allocation {self.allocation!r}"
+        return f"{Event.__str__(self)}: {charge}; ledger {self.ledger_seconds:.3f} s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,23 +137,23 @@ class Released(Event):
     def __str__(self) -> str:
         """Return the line of a log."""
         times = f"engine {self.engine_seconds:.3f} s, ledger {self.ledger_seconds:.3f} s"
-        return f"{Event.__str__(self)}: {_format_price(self.privacy)}; {times}"
+        return f"{Event.__str__(self)}: {_format_guarantee(self.privacy)}; {times}"
 
 
-def _format_price(privacy: Privacy | None) -> str:
+def _format_guarantee(privacy: Privacy | None) -> str:
     """Return a guarantee in words, or why it is not shown."""
-    return "price follows from an answer" if privacy is None else format_guarantee(privacy)
+    return "guarantee follows from an answer" if privacy is None else format_guarantee(privacy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected(Event):
-    """A request was refused because of what was asked, or because too little budget remains.
+    """A request was rejected, because it is invalid or too little budget remains.
 
     Nothing was charged for it, except that the charges of a mean's counts stand.
 
     Attributes:
         error: The name of the class of the error.
-        problem: Its problem in words, without what was given; empty if the class is all there is.
+        problem: Its problem in words, without the given value; empty if the error has no words.
     """
 
     level = logging.WARNING
@@ -170,7 +170,7 @@ class Rejected(Event):
 class Failed(Rejected):
     """A request failed: the engine, the ledger or the random generator did, or it was interrupted.
 
-    A charge that was made before stands.
+    An earlier charge stands.
     """
 
     level = logging.ERROR
@@ -194,7 +194,7 @@ class Request:
         return printable(self.title), shown[0], shown[1], shown[2], self.not_private
 
     def ask(self) -> None:
-        """Emit that it was asked."""
+        """Emit that the request arrived."""
         if is_heard(Asked):
             emit(Asked(*self.words))
 
@@ -227,7 +227,7 @@ class Subscription:
         self.cancel()
 
 
-# In the order of subscribing. Changes of a dictionary are atomic: a lock could be held in a fork.
+# In the order of subscribing. No lock, which a fork could inherit locked: changes are atomic.
 _SUBSCRIPTIONS: dict[Subscription, None] = {}
 
 

@@ -1,7 +1,7 @@
 """Answers that are the same in every run, for tests of your own code. They are not private.
 
 Pass a :class:`NotPrivateLedger` wherever your code takes a ledger. All noise of releases that
-charge it follows from its seed, and all answers say so: printed, in notebooks and in exports.
+charge it follows from its seed, and all answers are marked: printed, in notebooks and in exports.
 
 Nothing switches this on but the ledger itself: there is no setting, no variable of the environment
 and no state of the process. So a release that charges a real ledger, or none, always has noise from
@@ -53,7 +53,7 @@ class _Seeds:
 
 
 class _NotPrivate(Ledger):
-    """A ledger whose releases have seeded noise, and say so."""
+    """A ledger whose releases have seeded noise and are marked as not private."""
 
     _seeds: _Seeds
 
@@ -65,7 +65,7 @@ class _NotPrivate(Ledger):
     def charge_or_recall(
         self, spending: Spending, key: str | None = None, *, fresh: bool = False
     ) -> tuple[Receipt, Stored | None]:
-        """Charge in memory; the receipt says that the release is not private."""
+        """Charge in memory; the receipt marks the release as not private."""
         own = self._seeds.new_key() if key is None else key
         receipt, stored = super().charge_or_recall(spending, own, fresh=fresh)
         return _mark(receipt), None if stored is None else _mark_stored(stored)
@@ -80,12 +80,12 @@ class _NotPrivate(Ledger):
         return _mark_stored(super().store(receipt, content, payload))
 
     def export(self, *, unit: str | None = None) -> Json:
-        """Return the declaration of the dataset, which says that it is not private."""
+        """Return the declaration of the dataset, marked as not private."""
         return {"not_private": True, **super().export(unit=unit)}
 
     @property
     def releases(self) -> list[Release]:
-        """Every release, each of which says that it is not private."""
+        """Every release, each marked as not private."""
         return [replace(release, not_private=True) for release in super().releases]
 
     @property
@@ -136,7 +136,7 @@ class NotPrivateLedger(_NotPrivate):
         analyst_limit: Privacy | None = None,
         accounting: str | None = None,
     ) -> None:
-        """Make an empty ledger in memory."""
+        """Create an empty ledger in memory."""
         self._seeds = _Seeds(parse_count(seed, "seed", least=0))
         super().__init__(
             "not private, in memory",

@@ -21,9 +21,9 @@ from leastnoise.mechanism import calibrate_pair
 from leastnoise.noise import DiscreteSteps, DiscreteUniform, LatticeNoise, Rounded, Run
 
 ONE = Fraction(1)
-Law = dict[int, Fraction]
+Distribution = dict[int, Fraction]
 
-# Small laws on the integers. The first three never rise away from 0.
+# Small distributions on the integers. The first three never rise away from 0.
 PEAK = DiscreteSteps(ONE, (Run(-2, 1, 1), Run(-1, 1, 3), Run(0, 1, 7), Run(1, 1, 3), Run(2, 1, 1)))
 FLAT = DiscreteUniform(reach=2, level=3, rim=1)
 ATOM = DiscreteUniform(reach=1, level=2, rim=1, atom=5)
@@ -37,14 +37,14 @@ def grown(epsilon: Fraction) -> Fraction:
     return Fraction(context.exp(context.divide(epsilon.numerator, Decimal(epsilon.denominator))))
 
 
-def law_of(noise: LatticeNoise) -> Law:
+def law_of(noise: LatticeNoise) -> Distribution:
     reach = int(noise.farthest)
     weights = {i: Fraction(noise.weight(i)) for i in range(-reach, reach + 1)}
     total = sum(weights.values())
     return {i: weight / total for i, weight in weights.items() if weight}
 
 
-def hockey_stick(pairs: Iterable[tuple[Law, Law]], factor: Fraction) -> Fraction:
+def hockey_stick(pairs: Iterable[tuple[Distribution, Distribution]], factor: Fraction) -> Fraction:
     """List every output of the releases together: the sum of (P − e^ε·Q)₊ over all of them."""
     listed = list(pairs)
     places = [sorted({*p, *q}) for p, q in listed]
@@ -57,13 +57,15 @@ def hockey_stick(pairs: Iterable[tuple[Law, Law]], factor: Fraction) -> Fraction
     return total
 
 
-def enumerated(laws: Iterable[tuple[LatticeNoise, int]], factor: Fraction) -> Fraction:
+def enumerated(distributions: Iterable[tuple[LatticeNoise, int]], factor: Fraction) -> Fraction:
     """Return the largest hockey stick over all moves of all releases, each on its own."""
     choices = []
-    for noise, most in laws:
-        law = law_of(noise)
+    for noise, most in distributions:
+        distribution = law_of(noise)
         moves = [d for d in range(-most, most + 1) if d]
-        choices.append([(law, {i + d: mass for i, mass in law.items()}) for d in moves])
+        choices.append(
+            [(distribution, {i + d: mass for i, mass in distribution.items()}) for d in moves]
+        )
     return max(hockey_stick(pairs, factor) for pairs in product(*choices))
 
 
@@ -82,13 +84,15 @@ SMALL: dict[str, list[tuple[LatticeNoise, int]]] = {
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 3), Fraction(2)])
 def test_every_output_enumerated_lies_within_the_enclosure(name: str, epsilon: Fraction) -> None:
-    laws = SMALL[name]
-    together = ln.compose([ln.Profile(noise, sensitivity=move) for noise, move in laws])
+    distributions = SMALL[name]
+    together = ln.compose([ln.Profile(noise, sensitivity=move) for noise, move in distributions])
     found = together.enclose(epsilon)
-    truth = enumerated(laws, grown(epsilon))
+    truth = enumerated(distributions, grown(epsilon))
     assert found.lower <= truth * (1 + Fraction(1, 10**40))
     assert found.upper >= truth * (1 - Fraction(1, 10**40))
-    if all(noise not in (COMB, SKEW) for noise, _ in laws):  # else one move is not always the worst
+    if all(
+        noise not in (COMB, SKEW) for noise, _ in distributions
+    ):  # else one move is not always the worst
         assert found.upper - found.lower <= truth / 200
 
 
@@ -129,9 +133,9 @@ def randomised(epsilon: Fraction, delta: Fraction, count: int, level: Fraction) 
 def test_promises_compose_as_kairouz_oh_and_viswanath_say(
     delta: str, count: int, level: str
 ) -> None:
-    promise = ln.Privacy("0.1", delta)
-    found = ln.compose([(promise, count)]).enclose(level)
-    truth = randomised(promise.epsilon, promise.delta, count, Fraction(level))
+    guarantee = ln.Privacy("0.1", delta)
+    found = ln.compose([(guarantee, count)]).enclose(level)
+    truth = randomised(guarantee.epsilon, guarantee.delta, count, Fraction(level))
     slack = Fraction(1, 10**140)  # the formula's own rounding
     assert found.lower - slack <= truth <= found.upper + slack
     assert found.upper - found.lower <= truth / 10**6
@@ -139,12 +143,12 @@ def test_promises_compose_as_kairouz_oh_and_viswanath_say(
 
 def test_delta_far_below_any_float_noise() -> None:
     """At δ of about 1e-25 the bound is as tight as anywhere else."""
-    promise = ln.Privacy("0.1")
-    together = ln.compose([(promise, 400)])
+    guarantee = ln.Privacy("0.1")
+    together = ln.compose([(guarantee, 400)])
     epsilon = together.epsilon("1e-25")
-    truth = randomised(promise.epsilon, Fraction(0), 400, epsilon)
+    truth = randomised(guarantee.epsilon, Fraction(0), 400, epsilon)
     assert truth <= Fraction(1, 10**25)
-    assert randomised(promise.epsilon, Fraction(0), 400, epsilon - Fraction(1, 10**6)) > Fraction(
+    assert randomised(guarantee.epsilon, Fraction(0), 400, epsilon - Fraction(1, 10**6)) > Fraction(
         1, 10**25
     )
 
@@ -197,7 +201,7 @@ def dp_geometric(epsilon: float, *, up: bool) -> object:
 
 
 def dp_promise(epsilon: float, delta: float, *, up: bool) -> object:
-    """The worst mechanism that keeps a promise: two outputs that hint, and one that tells."""
+    """The worst mechanism that satisfies a guarantee: two outputs that hint, and one that tells."""
     lie = math.log((1 - delta) / (1 + math.exp(epsilon)))
     tells = math.log(delta)
     return privacy_loss_distribution.from_two_probability_mass_functions(
@@ -208,9 +212,9 @@ def dp_promise(epsilon: float, delta: float, *, up: bool) -> object:
     )
 
 
-def dp_law(law: Law, *, up: bool) -> object:
-    """A law on the integers against itself moved by one."""
-    near = {i: math.log(mass) for i, mass in law.items()}
+def dp_law(distribution: Distribution, *, up: bool) -> object:
+    """A distribution on the integers against itself moved by one."""
+    near = {i: math.log(mass) for i, mass in distribution.items()}
     moved = {i + 1: log for i, log in near.items()}
     return privacy_loss_distribution.from_two_probability_mass_functions(
         near, moved, value_discretization_interval=1e-3, pessimistic_estimate=up

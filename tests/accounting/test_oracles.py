@@ -125,14 +125,16 @@ def test_rounded_gaussian(sigma: float, moved: int) -> None:
     far = int(30 * sigma)
     right = {i: norm.sf((i - 0.5) / sigma) - norm.sf((i + 0.5) / sigma) for i in range(1, far)}
     masses = {0: 1 - 2 * norm.sf(0.5 / sigma), **right, **{-i: m for i, m in right.items()}}
-    law = Rounded(Fraction(1), Gaussian(Fraction(str(sigma))))
-    bracketed(two_laws(masses, moved), law, moved)
+    distribution = Rounded(Fraction(1), Gaussian(Fraction(str(sigma))))
+    bracketed(two_laws(masses, moved), distribution, moved)
 
 
 def test_a_staircase_of_several_steps() -> None:
-    law = DiscreteStaircase(Fraction(1), Fraction(2, 5), (Run(0, 2, 9), Run(2, 1, 6), Run(3, 2, 5)))
+    distribution = DiscreteStaircase(
+        Fraction(1), Fraction(2, 5), (Run(0, 2, 9), Run(2, 1, 6), Run(3, 2, 5))
+    )
     for moved in (1, 4, 5, 7):
-        bracketed(two_laws(tabled(law, 200), moved), law, moved)
+        bracketed(two_laws(tabled(distribution, 200), moved), distribution, moved)
 
 
 def test_a_staircase_on_the_line() -> None:
@@ -147,7 +149,7 @@ def test_a_staircase_on_the_line() -> None:
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.001"), ("0.3", "0.05"), ("2", "0.1")])
 def test_the_least_noise_for_counts(epsilon: str, delta: str) -> None:
-    """The canonical noise on the integers, and that it just keeps its promise."""
+    """The canonical noise on the integers, and that it just satisfies its guarantee."""
     noise = calibrate(Privacy(epsilon, delta), sensitivity=1, integer=True).noise
     assert isinstance(noise, LatticeNoise)
     masses = tabled(noise, 60)
@@ -156,8 +158,11 @@ def test_the_least_noise_for_counts(epsilon: str, delta: str) -> None:
     assert reached == pytest.approx(float(delta), rel=0.1)
 
 
-def tabled(law: LatticeNoise, far: int) -> dict[int, float]:
-    return {i: float(law.weight(i) / Fraction(law.total)) for i in range(-far, far + 1)}
+def tabled(distribution: LatticeNoise, far: int) -> dict[int, float]:
+    return {
+        i: float(distribution.weight(i) / Fraction(distribution.total))
+        for i in range(-far, far + 1)
+    }
 
 
 # ------------------------------------------------------------------------ Rényi

@@ -1,4 +1,4 @@
-"""Laws of losses on a grid: their curves lie above, or below, those they stand for."""
+"""Distributions of losses on a grid: their curves lie above, or below, those they stand for."""
 
 import math
 from fractions import Fraction
@@ -75,17 +75,19 @@ def test_chords_lie_above_and_the_hull_below(
 def test_sums_of_losses_lie_between(
     first: RatioTable, second: RatioTable, step: Fraction, level: Fraction, times: int
 ) -> None:
-    """Against the product law, with every combination of ratios listed."""
+    """Against the product distribution, with every combination of ratios listed."""
     grid = LossGrid(step, BITS)
     spared = 1 << (BITS - 120)
     pair = (first, second)
     bounds = []
     for make in (losses_above, losses_below):
-        laws = [make(table, grid, top_of(table, step)) for table in pair]
-        if laws[0] is None or laws[1] is None:
+        distributions = [make(table, grid, top_of(table, step)) for table in pair]
+        if distributions[0] is None or distributions[1] is None:
             bounds.append(Fraction(0))
             continue
-        bounds.append(laws[0].power(times, spared).convolve(laws[1], spared).delta(level))
+        bounds.append(
+            distributions[0].power(times, spared).convolve(distributions[1], spared).delta(level)
+        )
     factor = exponential(level, 256).middle
     truth = composed_exactly([first] * times + [second], factor)
     slack = Fraction(1, 1 << 110)
@@ -95,7 +97,7 @@ def test_sums_of_losses_lie_between(
 
 def composed_exactly(given_tables: list[RatioTable], factor: Fraction) -> Fraction:
     """Return δ of all together: ratios multiply, masses too; what one never puts out decides."""
-    law = {ONE: ONE}
+    distribution = {ONE: ONE}
     possible = ONE
     for table in given_tables:
         each = dict(table.ratios)
@@ -103,11 +105,11 @@ def composed_exactly(given_tables: list[RatioTable], factor: Fraction) -> Fracti
         each[ONE] = 1 - table.infinite - sum(each.values(), Fraction(0))
         possible *= 1 - table.infinite
         joint: dict[Fraction, Fraction] = {}
-        for a, m in law.items():
+        for a, m in distribution.items():
             for b, n in each.items():
                 joint[a * b] = joint.get(a * b, Fraction(0)) + m * n
-        law = joint
-    hints = (mass * max(ONE - factor / ratio, Fraction(0)) for ratio, mass in law.items())
+        distribution = joint
+    hints = (mass * max(ONE - factor / ratio, Fraction(0)) for ratio, mass in distribution.items())
     return 1 - possible + sum(hints, Fraction(0))
 
 
@@ -154,10 +156,10 @@ def test_two_fixed_neighbours_reach_the_curve_from_below(name: str) -> None:
         assert name == "skew"
         return
     grid = LossGrid(Fraction(3, 20), BITS)
-    law = losses_below(curve, grid, min(24, top_of(curve, grid.step)))
-    assert law is not None
+    distribution = losses_below(curve, grid, min(24, top_of(curve, grid.step)))
+    assert distribution is not None
     for level in (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(7, 5)):
-        assert law.delta(level) <= profile.delta(level)
+        assert distribution.delta(level) <= profile.delta(level)
 
 
 @pytest.mark.parametrize(
@@ -212,8 +214,8 @@ def test_convolving_in_floats_would_break_the_bound() -> None:
     count, odds = 60, Fraction(2)
     chances = [1 / (1 + odds), Fraction(0), odds / (1 + odds)]
     grid = LossGrid(Fraction(1, 2), 256)
-    law = Losses(grid, -1, [grid.above(c) for c in chances], 0, above=True)
-    ours = law.power(count, 0)
+    distribution = Losses(grid, -1, [grid.above(c) for c in chances], 0, above=True)
+    ours = distribution.power(count, 0)
     floats = float_power([float(c) for c in chances], count)
     exact = [
         math.comb(count, j) * chances[0] ** (count - j) * chances[2] ** j for j in range(count + 1)
@@ -246,10 +248,10 @@ def test_trimming_moves_losses_to_the_stated_side(
     masses: list[int], spared: int, above: bool
 ) -> None:
     grid = LossGrid(Fraction(1, 4), 64)
-    law = Losses(grid, -3, masses, 17, above=above)
-    trimmed = law.trim(spared)
+    distribution = Losses(grid, -3, masses, 17, above=above)
+    trimmed = distribution.trim(spared)
     for level in (Fraction(0), Fraction(1, 3), Fraction(1)):
-        before, after = law.delta(level), trimmed.delta(level)
+        before, after = distribution.delta(level), trimmed.delta(level)
         slack = Fraction(20, grid.one)  # of rounding
         assert after >= before - slack if above else after <= before + slack
         assert abs(after - before) <= Fraction(2 * spared, grid.one) + slack

@@ -255,15 +255,15 @@ def test_without_a_delta_only_laplace_keeps_a_promise() -> None:
 
 
 def test_a_lattice_may_keep_what_the_line_does_not() -> None:
-    """Half-lines of whole numbers tell less; added up point by point, by another route."""
+    """Half-lines of integers tell less; added up point by point, by another route."""
     line, promise = Gaussian(1), Privacy("0.5", "0.2")
-    law = Rounded(Fraction(1), line)
+    distribution = Rounded(Fraction(1), line)
     assert (
-        brute(law, 1, exponential(HALF).lower, 20)
+        brute(distribution, 1, exponential(HALF).lower, 20)
         < Fraction(1, 5)
         < Profile(line, sensitivity=1).delta("0.5")
     )
-    check_privacy(law, promise, sensitivity=Fraction(1))
+    check_privacy(distribution, promise, sensitivity=Fraction(1))
     with pytest.raises(NotPrivate, match=r"needs δ = 0\.238"):
         check_privacy(line, promise, sensitivity=Fraction(1))
 
@@ -272,13 +272,16 @@ def test_a_lattice_may_keep_what_the_line_does_not() -> None:
 
 
 @cache
-def weight(law: LatticeNoise, index: int) -> Fraction:
-    return Fraction(law.weight(index)) / law.total
+def weight(distribution: LatticeNoise, index: int) -> Fraction:
+    return Fraction(distribution.weight(index)) / distribution.total
 
 
-def brute(law: LatticeNoise, move: int, factor: Fraction, far: int) -> Fraction:
+def brute(distribution: LatticeNoise, move: int, factor: Fraction, far: int) -> Fraction:
     """The sum of (p(i) − factor·p(i − move))₊ within ±far, all points one by one."""
-    excess = (weight(law, i) - factor * weight(law, i - move) for i in range(-far, far + 1))
+    excess = (
+        weight(distribution, i) - factor * weight(distribution, i - move)
+        for i in range(-far, far + 1)
+    )
     return sum((e for e in excess if e > 0), Fraction(0))
 
 
@@ -293,34 +296,36 @@ factors = st.fractions(min_value=0, max_value=30, max_denominator=60)
 @settings(max_examples=60, deadline=None)
 @given(lattices, st.integers(1, 5), factors)
 def test_on_a_lattice_it_is_the_sum_over_its_points(
-    law: Rounded, moved: int, factor: Fraction
+    distribution: Rounded, moved: int, factor: Fraction
 ) -> None:
     """For every factor, below 1 too; and no shorter move is worse."""
-    claimed = Profile(law, sensitivity=moved * law.step).at_factor(factor)
-    far = moved + int(40 * law.noise.std() / float(law.step)) + 1
-    direct = max(brute(law, d, factor, far) for d in range(1, moved + 1))
+    claimed = Profile(distribution, sensitivity=moved * distribution.step).at_factor(factor)
+    far = moved + int(40 * distribution.noise.std() / float(distribution.step)) + 1
+    direct = max(brute(distribution, d, factor, far) for d in range(1, moved + 1))
     assert abs(claimed - direct) <= Fraction(1, 10**18)
-    line = Profile(law.noise, sensitivity=moved * law.step)
+    line = Profile(distribution.noise, sensitivity=moved * distribution.step)
     assert claimed <= line.at_factor(factor) * (1 + WIDTH)
     # A move of less than another step is none.
-    assert claimed == Profile(law, sensitivity=(moved + HALF) * law.step).at_factor(factor)
+    assert claimed == Profile(
+        distribution, sensitivity=(moved + HALF) * distribution.step
+    ).at_factor(factor)
 
 
 @pytest.mark.parametrize(("noise", "moved"), NOISES[:6:2], ids=str)
 def test_a_fine_lattice_comes_up_to_the_line(noise: Smooth, moved: str) -> None:
     move, steps = Fraction(moved), 9
-    law = Rounded(move / steps, noise)
-    far = int(12 * noise.scaled(1).std() / float(law.step))
+    distribution = Rounded(move / steps, noise)
+    far = int(12 * noise.scaled(1).std() / float(distribution.step))
     for epsilon in (Fraction(0), Fraction(1, 3)):
         claimed = Profile(noise, sensitivity=move).delta(epsilon)
-        sums = brute(law, steps, exponential(epsilon).middle, far)
+        sums = brute(distribution, steps, exponential(epsilon).middle, far)
         assert sums <= claimed + WIDTH
         assert float(sums) == pytest.approx(float(claimed), rel=0.05, abs=1e-6)
 
 
 def test_a_move_of_less_than_a_step_is_none() -> None:
-    for law in (Rounded(Fraction(1), Gaussian(1)), DiscreteUniform(reach=3)):
-        profile = Profile(law, sensitivity="0.9")
+    for distribution in (Rounded(Fraction(1), Gaussian(1)), DiscreteUniform(reach=3)):
+        profile = Profile(distribution, sensitivity="0.9")
         assert profile.delta(0) == profile.infinity_mass == profile.renyi(2) == 0
         assert profile.tradeoff("0.3") == Fraction(7, 10)
 
@@ -389,7 +394,7 @@ def test_the_tradeoff_is_the_published_one_from_below(noise: Smooth, moved: str)
     assert profile.tradeoff(1) == 0
 
 
-LAWS: list[tuple[Noise, str]] = [
+DISTRIBUTIONS: list[tuple[Noise, str]] = [
     *NOISES[::2],
     (Rounded(Fraction(1), Gaussian(1)), "2"),
     (Rounded(HALF, TruncatedLaplace(1, 2)), "1"),
@@ -400,7 +405,7 @@ LAWS: list[tuple[Noise, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("noise", "moved"), LAWS, ids=str)
+@pytest.mark.parametrize(("noise", "moved"), DISTRIBUTIONS, ids=str)
 def test_a_tradeoff_is_convex_and_dual_to_the_profile(noise: Noise, moved: str) -> None:
     profile = Profile(noise, sensitivity=moved)
     curve = [profile.tradeoff(rate) for rate in RATES]
@@ -416,20 +421,20 @@ def test_a_tradeoff_is_convex_and_dual_to_the_profile(noise: Noise, moved: str) 
         assert max(bounds) >= delta - max(factor, Fraction(1)) / 8  # and some nearly as well
 
 
-def polygon(law: Rounded, moved: int) -> list[tuple[Fraction, Fraction]]:
+def polygon(distribution: Rounded, moved: int) -> list[tuple[Fraction, Fraction]]:
     """False positives and negatives of all thresholds, the weights added up one by one."""
     points, far = [(Fraction(0), Fraction(1))], 100
     for i in range(-far, far + 1):
         rate, missed = points[-1]
-        points.append((rate + weight(law, i - moved), missed - weight(law, i)))
+        points.append((rate + weight(distribution, i - moved), missed - weight(distribution, i)))
     return points
 
 
 @pytest.mark.parametrize("noise", [Gaussian(1), Laplace(2), TruncatedLaplace(2, 3)], ids=str)
 @pytest.mark.parametrize("moved", [1, 3])
 def test_on_a_lattice_the_tradeoff_is_a_polygon(noise: Smooth, moved: int) -> None:
-    law = Rounded(Fraction(1), noise)
-    profile, corners = Profile(law, sensitivity=moved), polygon(law, moved)
+    distribution = Rounded(Fraction(1), noise)
+    profile, corners = Profile(distribution, sensitivity=moved), polygon(distribution, moved)
     for rate in RATES[1:-1]:
         (a, high), (b, low) = next(pair for pair in pairwise(corners) if pair[1][0] >= rate)
         truth = high - (high - low) * (rate - a) / (b - a)
@@ -485,15 +490,15 @@ def test_a_staircase_on_a_lattice_at_any_move(
 ) -> None:
     heights = sorted(set(period), reverse=True)
     runs = tuple(Run(period.index(h), period.count(h), h) for h in heights)
-    law = DiscreteStaircase(HALF, Fraction(tenths, 10), runs)
-    claimed = Profile(law, sensitivity=Fraction(moved, 2)).at_factor(factor)
-    direct = max(brute(law, d, factor, 140) for d in {1, (moved + 1) // 2, moved})
-    assert abs(claimed - direct) <= 40 * law.ratio ** (125 // len(period))
+    distribution = DiscreteStaircase(HALF, Fraction(tenths, 10), runs)
+    claimed = Profile(distribution, sensitivity=Fraction(moved, 2)).at_factor(factor)
+    direct = max(brute(distribution, d, factor, 140) for d in {1, (moved + 1) // 2, moved})
+    assert abs(claimed - direct) <= 40 * distribution.ratio ** (125 // len(period))
 
 
 def test_a_staircase_keeps_what_its_profile_says() -> None:
-    law = DiscreteStaircase(Fraction(1), Fraction(1, 3), (Run(0, 2, 1),))
-    for noise, moved in [(Staircase(1, "0.4", "1/2"), Fraction(3, 2)), (law, Fraction(3))]:
+    distribution = DiscreteStaircase(Fraction(1), Fraction(1, 3), (Run(0, 2, 1),))
+    for noise, moved in [(Staircase(1, "0.4", "1/2"), Fraction(3, 2)), (distribution, Fraction(3))]:
         needed = Profile(noise, sensitivity=moved).delta("0.5")
         check_privacy(noise, Privacy("0.5", needed), sensitivity=moved)
         with pytest.raises(NotPrivate, match=r"needs δ = 0\.\d+\. Use wider"):
@@ -523,9 +528,9 @@ def test_what_is_impossible_for_a_neighbour() -> None:
     assert Profile(Steps([], [], {0: 1}), sensitivity=1).infinity_mass == 1
     slope = Steps([0, 1, 3], ["2/5", "3/10"])
     assert Profile(slope, sensitivity=1).infinity_mass == Fraction(2, 5)
-    law = DiscreteSteps(Fraction(1), (Run(-1, 1, 1), Run(0, 1, 5), Run(1, 1, 1)))
-    assert Profile(law, sensitivity=1).infinity_mass == Fraction(1, 7)
-    assert Profile(law, sensitivity=2).infinity_mass == Fraction(6, 7)
+    distribution = DiscreteSteps(Fraction(1), (Run(-1, 1, 1), Run(0, 1, 5), Run(1, 1, 1)))
+    assert Profile(distribution, sensitivity=1).infinity_mass == Fraction(1, 7)
+    assert Profile(distribution, sensitivity=2).infinity_mass == Fraction(6, 7)
     for noise in (Gaussian(1), Laplace(1), Rounded(HALF, Laplace(1)), Staircase(1, 0, HALF)):
         assert Profile(noise, sensitivity=1).infinity_mass == 0
 
@@ -543,12 +548,12 @@ def test_what_is_impossible_for_truncated_noise(moved: str) -> None:
 @pytest.mark.parametrize("step", ["1/3", "1", "1.3", "4/3"])
 @pytest.mark.parametrize("steps", [1, 2, 5])
 def test_on_a_lattice_too(step: str, steps: int) -> None:
-    law = Rounded(Fraction(step), TruncatedLaplace(1, 2))
-    possible = {i for i in range(-12, 13) if law.weight(i) > Fraction(1, 1 << 100)}
-    gone = sum((law.weight(i) for i in possible if i - steps not in possible), Fraction(0))
-    assert abs(Profile(law, sensitivity=steps * law.step).infinity_mass - gone) < Fraction(
-        1, 1 << 90
-    )
+    distribution = Rounded(Fraction(step), TruncatedLaplace(1, 2))
+    possible = {i for i in range(-12, 13) if distribution.weight(i) > Fraction(1, 1 << 100)}
+    gone = sum((distribution.weight(i) for i in possible if i - steps not in possible), Fraction(0))
+    assert abs(
+        Profile(distribution, sensitivity=steps * distribution.step).infinity_mass - gone
+    ) < Fraction(1, 1 << 90)
 
 
 # ------------------------------------------------------------------------ Rényi
@@ -605,24 +610,26 @@ def test_renyi_of_staircases_is_a_sum(order: Fraction) -> None:
         truth = rational(renyi(list(zip(cells[moved:], cells, strict=False)), order))
         found = exact_renyi(Profile(noise, sensitivity=Fraction(moved, 10)), order)
         assert abs(found - truth) <= Fraction(1, 10**18)
-    law = DiscreteStaircase(Fraction(1), Fraction(1, 3), (Run(0, 1, 3), Run(1, 2, 2)))
-    points = [real(Fraction(law.weight(i)) / law.total) for i in range(-250, 251)]
+    distribution = DiscreteStaircase(Fraction(1), Fraction(1, 3), (Run(0, 1, 3), Run(1, 2, 2)))
+    points = [real(Fraction(distribution.weight(i)) / distribution.total) for i in range(-250, 251)]
     truth = rational(renyi(list(zip(points[4:], points, strict=False)), order))
-    assert abs(exact_renyi(Profile(law, sensitivity=4), order) - truth) <= Fraction(1, 10**18)
+    assert abs(exact_renyi(Profile(distribution, sensitivity=4), order) - truth) <= Fraction(
+        1, 10**18
+    )
 
 
 @pytest.mark.parametrize("noise", [Gaussian(1), Laplace("0.7")], ids=str)
 def test_rounding_can_only_bring_outputs_nearer(noise: Smooth) -> None:
-    law = Rounded(Fraction(1), noise)
-    points = [real(law.weight(i)) for i in range(-9, 10)]
+    distribution = Rounded(Fraction(1), noise)
+    points = [real(distribution.weight(i)) for i in range(-9, 10)]
     for order in ORDERS[:3]:
         sums = renyi(list(zip(points[2:], points, strict=False)), order)
-        claimed = exact_renyi(Profile(law, sensitivity="2.5"), order)
+        claimed = exact_renyi(Profile(distribution, sensitivity="2.5"), order)
         assert rational(sums) <= claimed == Profile(noise, sensitivity=2).renyi(order)
 
 
 UNBOUNDED: list[tuple[Noise, str]] = [
-    (noise, moved) for noise, moved in LAWS if noise.radius == math.inf
+    (noise, moved) for noise, moved in DISTRIBUTIONS if noise.radius == math.inf
 ]
 
 

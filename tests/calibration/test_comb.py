@@ -245,18 +245,18 @@ def test_a_tampered_certificate_is_refused(delta: Fraction) -> None:
 
 
 def test_a_bound_is_for_squares_and_epsilon_0() -> None:
-    bound, promise = CombBound(BELOW), ln.Privacy(delta="0.9")
-    assert float(bound.prove(ln.l2, promise, Fraction(2))) == pytest.approx(0.21776506988)
+    bound, guarantee = CombBound(BELOW), ln.Privacy(delta="0.9")
+    assert float(bound.prove(ln.l2, guarantee, Fraction(2))) == pytest.approx(0.21776506988)
     assert (bound.shape, bound.integer) == ("any", False)
     assert repr(CombBound(Fraction(1, 4))) == "CombBound(root=0.25)"
     for cost in (ln.l1, ln.lp("2.001"), ln.threshold(1), Cost(lambda x: x * x)):
         with pytest.raises(InvalidParameter, match="is for the cost l2"):
-            bound.prove(cost, promise, ONE)
+            bound.prove(cost, guarantee, ONE)
     with pytest.raises(InvalidParameter, match="is for ε = 0"):
         bound.prove(ln.l2, ln.Privacy("1e-9", "0.9"), ONE)
     for root in (Fraction(-1, 10), -TINY, ABOVE, Fraction(1, 3), ONE):
         with pytest.raises(InvalidParameter, match="its root is not between"):
-            CombBound(root).prove(ln.l2, promise, ONE)
+            CombBound(root).prove(ln.l2, guarantee, ONE)
 
 
 # ------------------------------------------------------------------- the theorem, put to the test
@@ -274,12 +274,14 @@ def test_no_uniform_noise_undercuts_the_bound(
 
 
 @given(steps(), st.sampled_from([Fraction(1, 4), HALF, ONE, Fraction(3, 2), Fraction(3)]))
-def test_no_noise_of_random_shape_undercuts_the_bound(law: ln.Steps, moved: Fraction) -> None:
-    """Any law, at the δ that it happens to keep."""
-    delta = ln.Profile(law, sensitivity=moved).advantage
+def test_no_noise_of_random_shape_undercuts_the_bound(
+    distribution: ln.Steps, moved: Fraction
+) -> None:
+    """Any distribution, at the δ that it happens to keep."""
+    delta = ln.Profile(distribution, sensitivity=moved).advantage
     if delta < 1:
         privacy = ln.Privacy(delta=delta)
-        assert law.expected(ln.l2) >= CombBound(BELOW).prove(ln.l2, privacy, moved)
+        assert distribution.expected(ln.l2) >= CombBound(BELOW).prove(ln.l2, privacy, moved)
 
 
 @given(
@@ -287,13 +289,19 @@ def test_no_noise_of_random_shape_undercuts_the_bound(law: ln.Steps, moved: Frac
     st.integers(1, 40).map(lambda n: Fraction(n, 12)),
     st.fractions(0, 1, max_denominator=12),
 )
-def test_weak_duality_for_one_move(law: ln.Steps, d: Fraction, share: Fraction) -> None:
+def test_weak_duality_for_one_move(distribution: ln.Steps, d: Fraction, share: Fraction) -> None:
     """Proposition 3: overlap ≤ E f(|X|) for f = 1 on (s, d/2) and from d − s on, 1/2 at d/2."""
     s, half = share * d / 2 * Fraction(11, 12), d / 2
-    atoms = law.atoms
-    shared = overlap(law, d) + sum(min(m, atoms.get(x - d, ZERO)) for x, m in law.points)
-    near = law.probability_up_to(half) - law.probability_up_to(s) - atoms.get(half, ZERO) / 2
-    far = 1 - law.probability_up_to(d - s) + atoms.get(d - s, ZERO)
+    atoms = distribution.atoms
+    shared = overlap(distribution, d) + sum(
+        min(m, atoms.get(x - d, ZERO)) for x, m in distribution.points
+    )
+    near = (
+        distribution.probability_up_to(half)
+        - distribution.probability_up_to(s)
+        - atoms.get(half, ZERO) / 2
+    )
+    far = 1 - distribution.probability_up_to(d - s) + atoms.get(d - s, ZERO)
     assert shared <= 2 * (near + far)
 
 
@@ -305,7 +313,7 @@ def test_a_linear_programme_over_shapes_finds_nothing_cheaper(delta: float) -> N
     bound = float(CombBound(BELOW).prove(ln.l2, ln.Privacy(delta=delta), ONE))
     assert least >= bound * (1 - 1e-7)
     if delta > 0.63:
-        assert least <= bound * 1.004  # so the programme does look near the comb
+        assert least <= bound * 1.004  # so the program does look near the comb
 
 
 def _least_on_cells(m: int, reach: int, delta: float) -> float:
@@ -351,7 +359,7 @@ class Dual:
         self.w = self.C.sqrt()
 
     def n(self, x: arb) -> arb:
-        """The law of y's centre, 2(D²−C)₊/√(2C−D²) with D = 1 − 2x."""
+        """The distribution of y's centre, 2(D²−C)₊/√(2C−D²) with D = 1 − 2x."""
         square = (1 - 2 * x) * (1 - 2 * x)
         return 2 * (square - self.C).max(arb(0)) / (2 * self.C - square).sqrt()
 
@@ -595,9 +603,9 @@ def built() -> Built:
 def test_the_folded_law_is_4y(built: Built) -> None:
     assert built.k.min() >= 0
     width = built.z[1] - built.z[0]
-    law = built.k.sum(axis=0) * width
-    half = len(law) // 2
-    folded = law[half:] - law[:half][::-1]
+    distribution = built.k.sum(axis=0) * width
+    half = len(distribution) // 2
+    folded = distribution[half:] - distribution[:half][::-1]
     assert np.abs(folded - 4 * built.y[half:]).max() < 2e-3
     # The masses add up too: of each row to n, of all rows to ℓ(u) = u²/C.
     assert built.nu.sum() == pytest.approx(built.u**2 / built.C, abs=1e-6)
@@ -606,7 +614,7 @@ def test_the_folded_law_is_4y(built: Built) -> None:
 
 
 def test_the_balls_hold_what_the_grid_finds(built: Built) -> None:
-    """The two sides that are proved positive are those of the law that folds to 4y."""
+    """The two sides that are proved positive are those of the distribution that folds to 4y."""
     with flint.ctx.workprec(BITS):
         for share in (Fraction(1, 100), Fraction(1, 3), Fraction(2, 3), Fraction(99, 100)):
             t = np.array([built.b * float(share)])

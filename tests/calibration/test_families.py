@@ -29,7 +29,7 @@ from leastnoise.noise import (
     Uniform,
 )
 
-PROMISES = [
+GUARANTEES = [
     ("1", "1e-6"),
     ("0.5", "1e-9"),
     ("0.1", "1e-3"),
@@ -85,7 +85,7 @@ def test_the_gaussian_is_tight_on_the_safe_side(epsilon: str, delta: str, digits
 
 
 def test_sigma_of_the_published_example() -> None:
-    """(1, 1e-5): σ = 3.730632 by Balle and Wang's own programme; the textbook's is not allowed."""
+    """(1, 1e-5): σ = 3.730632 by Balle and Wang's own program; the textbook's is not allowed."""
     found = calibrate(Privacy(1, "1e-5"), sensitivity=1, family="gaussian").noise
     assert isinstance(found, Gaussian)
     assert math.isclose(found.sigma, 3.730632, rel_tol=1e-6)
@@ -180,7 +180,7 @@ COUNTS = [
 
 @pytest.mark.parametrize(("epsilon", "delta", "first", "second"), COUNTS)
 def test_canonical_counts(epsilon: str, delta: str, first: str, second: str) -> None:
-    """mathematics.md §5: equals the linear programme, for ℓ1 and ℓ2 at once."""
+    """mathematics.md §5: equals the linear program, for ℓ1 and ℓ2 at once."""
     asked = Privacy(epsilon, delta)
     noises = []
     for cost, value in ((l1, first), (l2, second)):
@@ -205,7 +205,7 @@ def _kept(name: str, privacy: Privacy, **question: object) -> Mechanism | None:
 
 
 @pytest.mark.parametrize("integer", [False, True])
-@pytest.mark.parametrize(("epsilon", "delta"), PROMISES)
+@pytest.mark.parametrize(("epsilon", "delta"), GUARANTEES)
 def test_every_family_keeps_its_promise(epsilon: str, delta: str, integer: bool) -> None:
     """On the line, as drawn, and in its certificate; the bound lies below every cost."""
     privacy = Privacy(epsilon, delta)
@@ -263,10 +263,10 @@ def test_certificates_of_smooth_noises_are_read_and_proved_again(name: str, inte
     forged = Certificate.from_json(mechanism.certificate.to_json())
     noise = forged.noise.noise if isinstance(forged.noise, Rounded) else forged.noise
     assert isinstance(noise, Smooth)
-    # Rounded to whole numbers a noise is a little more private than on the line.
+    # Rounded to integers a noise is a little more private than on the line.
     narrow = noise.scaled(Fraction(9, 10) if integer else Fraction(999_999, 1_000_000))
-    law = Rounded(Fraction(1), narrow) if integer else narrow
-    object.__setattr__(forged, "noise", law)
+    distribution = Rounded(Fraction(1), narrow) if integer else narrow
+    object.__setattr__(forged, "noise", distribution)
     with pytest.raises(NotPrivate, match="does not satisfy"):
         forged.verify()
 

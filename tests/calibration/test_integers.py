@@ -1,4 +1,4 @@
-"""The least noise on the integers, against a linear programme and known values."""
+"""The least noise on the integers, against a linear program and known values."""
 
 import math
 from fractions import Fraction
@@ -15,7 +15,8 @@ SATURATING = ln.piecewise_linear([(0, 0), (3, 5), (30, 6)])
 
 
 def programme(cost: Cost, moved: int, delta: float, window: int) -> float:
-    """The least cost over all decreasing laws on −window … window, straight from the definition.
+    """The least cost over all decreasing distributions on −window … window, straight from the
+    definition.
 
     Variables p₀ … p_window; the distance at a move of d is the mass of the d central points, which
     must be at most δ for every d ≤ Δ.
@@ -68,7 +69,7 @@ def test_it_equals_a_linear_programme(cost: Cost, moved: int, delta: str) -> Non
 
 
 def test_only_what_has_no_least_noise_is_refused() -> None:
-    """A threshold below Δ/2: wider is always cheaper, which the programme shows too."""
+    """A threshold below Δ/2: wider is always cheaper, which the program shows too."""
     with pytest.raises(InvalidParameter, match=r"ever less, down to 0\.5 in the limit"):
         ln.calibrate(ln.Privacy(delta="0.5"), sensitivity=8, cost=ln.threshold(3), integer=True)
     costs = [programme(ln.threshold(3), 8, 0.5, window) for window in (20, 40, 80)]

@@ -48,7 +48,9 @@ def test_the_stepped_density_is_the_staircase(
     for place in (*places, *edges, *(n * moved for n in range(-4, 5))):
         assert noise._pdf(place) == density(place)
     if 0 < share < 1:
-        other = Staircase(moved, (1 + share) / 2, fall)  # the control: another d is another law
+        other = Staircase(
+            moved, (1 + share) / 2, fall
+        )  # the control: another d is another distribution
         assert other._pdf(half) != density(half)
 
 
@@ -230,12 +232,12 @@ def test_at_epsilon_0_the_canonical_noise_is_the_discrete_uniform(
 @pytest.mark.parametrize("factor", ["3/2", "2", "5"])
 def test_without_delta_the_canonical_noise_is_the_geometric(factor: str) -> None:
     grown = Fraction(factor)
-    law = DiscreteStaircase(Fraction(1), 1 / grown, (Run(0, 1, 1),))
+    distribution = DiscreteStaircase(Fraction(1), 1 / grown, (Run(0, 1, 1),))
     exact = tails(grown, Fraction(0), 30)
-    assert [1 - law.probability_up_to(Fraction(k)) for k in range(30)] == exact
+    assert [1 - distribution.probability_up_to(Fraction(k)) for k in range(30)] == exact
     middle = (grown - 1) / (grown + 1)
     for k in range(-5, 6):
-        assert law.weight(k) / law.total == middle / grown ** abs(k)
+        assert distribution.weight(k) / distribution.total == middle / grown ** abs(k)
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
@@ -247,6 +249,6 @@ def test_calibrate_returns_the_geometric_for_counts(epsilon: str, cost: ln.Cost)
     named = ln.calibrate(wanted, sensitivity=1, integer=True, cost=cost, family="geometric").noise
     assert isinstance(noise, DiscreteStaircase)
     assert isinstance(named, DiscreteStaircase)
-    for law in (noise, named):
-        assert law.steps == 1
-        assert 1 / law.ratio == exponential(Fraction(epsilon)).lower
+    for distribution in (noise, named):
+        assert distribution.steps == 1
+        assert 1 / distribution.ratio == exponential(Fraction(epsilon)).lower

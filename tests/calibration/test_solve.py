@@ -1,4 +1,4 @@
-"""The least noise for any (ε, δ): published brackets, brute force, and independent programmes."""
+"""The least noise for any (ε, δ): published brackets, brute force, and independent programs."""
 
 import io
 import math
@@ -18,7 +18,7 @@ from leastnoise.core.guarantee import check_privacy
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter
 
-# From mathematics.md §5, certified there by another programme: (ε, δ), cost, at least, at most.
+# From mathematics.md §5, certified there by another program: (ε, δ), cost, at least, at most.
 BRACKETS = [
     ("0", "1/2", ln.l2, 0.31244, 0.31266),
     ("0", "1/3", ln.l1, 0.7411, 0.74175),
@@ -158,20 +158,20 @@ def test_without_delta_it_is_the_staircase(epsilon: float, cost: Cost, value: fl
 )
 @settings(max_examples=40)
 def test_blocks_keep_half_of_any_promise(delta: int, tenths: int, cells: int, edged: bool) -> None:
-    """The noise that repairs others keeps its own promise, on every lattice."""
+    """The noise that repairs others keeps its own guarantee, on every lattice."""
     frame = Frame("cells" if edged else "chords", cells, cells)
     privacy = ln.Privacy(Fraction(tenths, 10), Fraction(delta, 1000))
-    law = blocks(frame, privacy.epsilon, privacy.delta)
-    check_privacy(law.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
+    distribution = blocks(frame, privacy.epsilon, privacy.delta)
+    check_privacy(distribution.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
 
 
 @pytest.mark.parametrize("delta", ["1e-15", "1e-60"])
 def test_blocks_end_where_a_tiny_delta_lets_them(delta: str) -> None:
     """Their levels go on falling as far as δ asks: about ln(1/2δ) blocks at ε = 1."""
     privacy = ln.Privacy(1, delta)
-    law = blocks(Frame("chords", 1, 1), privacy.epsilon, privacy.delta)
-    check_privacy(law.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
-    assert abs(len(law.sides) - math.log(1 / float(delta))) < 4
+    distribution = blocks(Frame("chords", 1, 1), privacy.epsilon, privacy.delta)
+    check_privacy(distribution.noise(Fraction(1)), privacy, sensitivity=Fraction(1))
+    assert abs(len(distribution.sides) - math.log(1 / float(delta))) < 4
 
 
 @given(st.integers(1, 999), st.integers(1, 40), st.sampled_from([ln.l1, ln.l2, ln.lp(3)]))

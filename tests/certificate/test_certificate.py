@@ -97,10 +97,10 @@ def test_no_supporting_line_that_passes_proves_too_much(
 def test_each_comparison_can_fail(line: SupportingLine, reason: str) -> None:
     """For L = |x|, Δ = 4 the line β = λ = 4 at w = 4 supports; each of these is wrong."""
     four = Fraction(4)
-    promise = ln.Privacy(delta="1/2")
-    assert SupportingLine(four, four, four, four).prove(ln.l1, promise, four) == 2
+    guarantee = ln.Privacy(delta="1/2")
+    assert SupportingLine(four, four, four, four).prove(ln.l1, guarantee, four) == 2
     with pytest.raises(InvalidParameter, match=reason):
-        line.prove(ln.l1, promise, four)
+        line.prove(ln.l1, guarantee, four)
 
 
 def test_a_supporting_line_proves_nothing_beyond_epsilon_0() -> None:

@@ -56,7 +56,7 @@ def bounds(draw: st.DrawFn, falls: bool = False) -> tuple[Cost, LatticeBound]:
 def test_no_multipliers_prove_more_than_any_noise_costs(
     offer: tuple[Cost, LatticeBound], noise: ln.Steps, epsilon: Fraction
 ) -> None:
-    """For any law, at the δ that it really has: the bound is at most its cost."""
+    """For any distribution, at the δ that it really has: the bound is at most its cost."""
     cost, bound = offer
     delta = Profile(noise, sensitivity=1).delta(epsilon)
     assume(delta < 1)
@@ -116,7 +116,7 @@ def test_with_falling_multipliers_no_more_than_a_decreasing_noise_costs(
 def test_on_the_integers_no_more_than_any_noise_there_costs(
     data: st.DataObject, weights: list[int], epsilon: Fraction, moved: int
 ) -> None:
-    """Both rules for whole numbers, by the distance worked out here pair by pair."""
+    """Both rules for integers, by the distance worked out here pair by pair."""
     cost = data.draw(st.sampled_from(COSTS))
     rule = data.draw(st.sampled_from(["points", "smoothed"]))
     bound = data.draw(st.composite(lambda draw: offered(draw, rule, cost, falls=False))())
@@ -144,8 +144,8 @@ def test_each_disorder_is_refused() -> None:
     frame = Frame("chords", 2, 3)
     floors = tuple(frame.floors(ln.l1, Fraction(1)))
     sound = LatticeBound(frame, Fraction(1), (1, 2), ((2, 3, (1, 2)),), (1,), floors)
-    promise = ln.Privacy(1, "0.1")
-    sound.prove(ln.l1, promise, Fraction(1))
+    guarantee = ln.Privacy(1, "0.1")
+    sound.prove(ln.l1, guarantee, Fraction(1))
     for wrong, reason in [
         (replace(sound, frame=Frame("dots", 2, 3)), "its lattice is malformed"),
         (replace(sound, frame=Frame("points", 2, 3)), "its lattice is not the integers"),
@@ -165,9 +165,9 @@ def test_each_disorder_is_refused() -> None:
         (replace(sound, floors=floors[:-1]), "its table of costs does not"),
     ]:
         with pytest.raises(InvalidParameter, match=reason):
-            wrong.prove(ln.l1, promise, Fraction(1))
+            wrong.prove(ln.l1, guarantee, Fraction(1))
     with pytest.raises(InvalidParameter, match="the sensitivity of integers is not an integer"):
-        replace(sound, frame=Frame("smoothed", 2, 3)).prove(ln.l1, promise, Fraction(3, 2))
+        replace(sound, frame=Frame("smoothed", 2, 3)).prove(ln.l1, guarantee, Fraction(3, 2))
 
 
 def test_a_control_that_pays_half_proves_too_much() -> None:
@@ -194,7 +194,7 @@ def test_floors_lie_below_the_cost(rule: str, cost: Cost, place: Fraction) -> No
     if rule == "cells":
         assert floors[k] <= price or share == 0
         return
-    if rule == "smoothed":  # the error is a whole number within 1/2 of the place
+    if rule == "smoothed":  # the error is an integer within 1/2 of the place
         price = cost.value(Fraction(max(0, -(-(place - Fraction(1, 2)) // 1)))).upper
     assert (1 - share) * floors[k] + share * floors[k + 1] <= price
 
@@ -209,9 +209,9 @@ def falling(rises: list[int], width: Fraction, atom: Fraction) -> ln.Steps:
 
 
 def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> None:
-    """Without mass beyond the window the programme is too dear; the check must not believe it.
+    """Without mass beyond the window the program is too dear; the check must not believe it.
 
-    The control is what the programme itself says: it exceeds a cost that is reached.
+    The control is what the program itself says: it exceeds a cost that is reached.
     """
     privacy, cost = ln.Privacy(2, "0.05"), ln.l2
     reached = ln.calibrate(privacy, sensitivity=1, cost=cost, shape="any").cost

@@ -85,8 +85,8 @@ def options(delta: str, size: str, cost: str, integer: bool) -> list[str]:
 
 
 def asked(delta: str, size: str, cost: str, integer: bool) -> ln.Mechanism:
-    promise = ln.Privacy(delta=delta)
-    return ln.calibrate(promise, sensitivity=size, cost=COSTS[cost], integer=integer)
+    guarantee = ln.Privacy(delta=delta)
+    return ln.calibrate(guarantee, sensitivity=size, cost=COSTS[cost], integer=integer)
 
 
 @pytest.mark.parametrize(("delta", "size", "cost", "integer"), QUESTIONS)
@@ -275,14 +275,14 @@ def test_compare_draws_pictures_into_a_folder(tmp_path: Path) -> None:
 
 def test_privacy_for_is_the_promise_of_the_library() -> None:
     question = ["--error", "2", "--confidence", "0.95", "--sensitivity", "1", "--epsilon", "0"]
-    promise = ln.privacy_for(error=2, confidence="0.95", sensitivity=1, epsilon=0)
+    guarantee = ln.privacy_for(error=2, confidence="0.95", sensitivity=1, epsilon=0)
     found = data(call("privacy-for", *question, "--json"))
     assert {name: Fraction(number) for name, number in found["privacy"].items()} == {
-        "epsilon": promise.epsilon,
-        "delta": promise.delta,
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
     }
     told = call("privacy-for", *question).stdout
-    assert told.startswith(f"ε = 0, δ = {float(promise.delta)}\n\n")
+    assert told.startswith(f"ε = 0, δ = {float(guarantee.delta)}\n\n")
     assert "\nAccuracy     error at most 2 with probability 0.95 or more\n" in told
 
 

@@ -282,7 +282,7 @@ def test_verify_says_what_it_was_checked_against(file: str, tmp_path: Path) -> N
         assert ("An older copy" in told) == (not given)
 
 
-# ------------------------------------------------------------------- several data sets
+# ------------------------------------------------------------------- several datasets
 
 
 def test_the_data_set_is_named_where_there_are_several(file: str) -> None:

@@ -45,8 +45,8 @@ def data(result: Result) -> Any:
     return json.loads(result.stdout, parse_constant=pytest.fail)
 
 
-def exact(promise: dict[str, Any]) -> tuple[Fraction | int, ...]:
-    return Fraction(promise["epsilon"]), Fraction(promise["delta"])
+def exact(guarantee: dict[str, Any]) -> tuple[Fraction | int, ...]:
+    return Fraction(guarantee["epsilon"]), Fraction(guarantee["delta"])
 
 
 @pytest.fixture
@@ -318,7 +318,7 @@ def test_allow_sets_the_limits_of_a_data_set_and_of_an_analyst(file: str) -> Non
 
 
 def test_allow_keeps_what_is_not_given(file: str) -> None:
-    """Of the account itself, and of the data set for an analyst who had no limit."""
+    """Of the account itself, and of the dataset for an analyst who had no limit."""
     steps = [
         (["--delta", "1e-7", "--analyst", "ann"], ("1", "1e-7")),
         (["--epsilon", "0.5"], ("0.5", "1e-6")),
@@ -328,7 +328,7 @@ def test_allow_keeps_what_is_not_given(file: str) -> None:
     ]
     for options, (epsilon, delta) in steps:
         found = data(call("ledger", "set-limit", file, *options, "--json"))["accounts"]
-        mine = found["--analyst" in options]  # the data set's is first
+        mine = found["--analyst" in options]  # the dataset's is first
         assert exact(mine["limit"]) == (Fraction(epsilon), Fraction(delta))
 
 

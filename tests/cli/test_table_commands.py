@@ -53,7 +53,7 @@ PEOPLE = [
 ]
 UNIT = ["--unit", "person", "--max-rows", "1"]
 ONE = ["--max-groups", "1"]
-# So much that none of the whole numbers here is moved: each with probability below 2e^−99.
+# So much that none of the integers here is moved: each with probability below 2e^−99.
 NEARLY_EXACT = ["--epsilon", "400"]
 
 
@@ -241,8 +241,8 @@ def test_a_group_that_its_column_cannot_hold_is_refused(by: str, group: str, mes
 
 
 def test_discovered_groups_have_many_people() -> None:
-    promise = ["--epsilon", "1", "--delta", "1e-6", "--by", "region", *ONE]
-    done = call("count", "people.csv", *promise, *UNIT, *RECORDED)
+    guarantee = ["--epsilon", "1", "--delta", "1e-6", "--by", "region", *ONE]
+    done = call("count", "people.csv", *guarantee, *UNIT, *RECORDED)
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("count by region\n\nregion ")
     table, _, facts = done.stdout.partition("\n\nMax error")

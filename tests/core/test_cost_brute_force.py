@@ -25,14 +25,14 @@ REST = mpmath.mpf(10) ** -25
 SLACK = 1000 * REST
 PLACES = 50
 
-Law = list[mpmath.mpf]
+Distribution = list[mpmath.mpf]
 
 
 def of_fraction(number: Fraction) -> mpmath.mpf:
     return mpmath.mpf(number.numerator) / number.denominator
 
 
-def laplace_law(scale: Fraction, step: Fraction, radius: Fraction | None) -> Law:
+def laplace_law(scale: Fraction, step: Fraction, radius: Fraction | None) -> Distribution:
     """P(kg − g/2 < X < kg + g/2) of Laplace noise, cut at ±radius or where it is negligible."""
     b, g = of_fraction(scale), of_fraction(step)
     end = -b * mpmath.log(REST) if radius is None else of_fraction(radius)
@@ -48,7 +48,7 @@ def laplace_law(scale: Fraction, step: Fraction, radius: Fraction | None) -> Law
     return [*reversed(right), 1 - 2 * tails[0], *right]
 
 
-def sampled_law(noise: LatticeNoise) -> Law:
+def sampled_law(noise: LatticeNoise) -> Distribution:
     """The probabilities of the integers that are sampled."""
     total, last = noise.total, 0
     while noise.weight(last + 1) and mpmath.mpf(noise.weight(last + 1)) / total > REST:
@@ -56,13 +56,13 @@ def sampled_law(noise: LatticeNoise) -> Law:
     return [mpmath.mpf(noise.weight(abs(k))) / total for k in range(-last, last + 1)]
 
 
-def needed(law: Law, shift: int, epsilon: mpmath.mpf) -> mpmath.mpf:
+def needed(distribution: Distribution, shift: int, epsilon: mpmath.mpf) -> mpmath.mpf:
     """The largest δ(ε) over all shifts up to one, in both directions."""
     factor = mpmath.exp(epsilon)
     most = mpmath.mpf(0)
     for moved in range(1, shift + 1):
         empty = [mpmath.mpf(0)] * moved
-        one, other = [*law, *empty], [*empty, *law]
+        one, other = [*distribution, *empty], [*empty, *distribution]
         for here, there in ((one, other), (other, one)):
             pairs = zip(here, there, strict=True)
             most = max(most, mpmath.fsum(max(a - factor * b, 0) for a, b in pairs))
@@ -115,10 +115,10 @@ def test_calibrated_noise_is_within_its_cost(make: Callable[[], Any], alike: boo
     with mpmath.workdps(DIGITS):
         if isinstance(noise, Rounded):
             line: Any = noise.noise
-            law = laplace_law(line.scale, noise.step, line.radius)
+            distribution = laplace_law(line.scale, noise.step, line.radius)
         else:
-            law = sampled_law(noise)
-        check(law, int(mechanism.sensitivity), mechanism.privacy, mechanism.gaussian_cost)
+            distribution = sampled_law(noise)
+        check(distribution, int(mechanism.sensitivity), mechanism.privacy, mechanism.gaussian_cost)
     if not alike:
         assert mechanism.gaussian_cost.square < cost_of_guarantee(mechanism.privacy).square
 
@@ -140,15 +140,17 @@ def test_rounded_noise_is_within_its_cost(
     noise, privacy = Rounded(step, line), Privacy(epsilon, delta)
     radius = line.radius if isinstance(line, TruncatedLaplace) else None
     with mpmath.workdps(DIGITS):
-        law = laplace_law(line.scale, step, radius)
-        assert needed(law, steps, of_fraction(epsilon)) <= of_fraction(privacy.delta) + SLACK
-        check(law, steps, privacy, cost_of_noise(noise, steps * step, privacy))
+        distribution = laplace_law(line.scale, step, radius)
+        assert (
+            needed(distribution, steps, of_fraction(epsilon)) <= of_fraction(privacy.delta) + SLACK
+        )
+        check(distribution, steps, privacy, cost_of_noise(noise, steps * step, privacy))
 
 
-def check(law: Law, shift: int, privacy: Privacy, cost: GaussianCost) -> None:
+def check(distribution: Distribution, shift: int, privacy: Privacy, cost: GaussianCost) -> None:
     """Check that a cost is enough at every ε, and that one that is a tenth smaller is not."""
-    assert mpmath.almosteq(mpmath.fsum(law), 1, SLACK)
-    reached = [(at, needed(law, shift, at)) for at in places(privacy.epsilon)]
+    assert mpmath.almosteq(mpmath.fsum(distribution), 1, SLACK)
+    reached = [(at, needed(distribution, shift, at)) for at in places(privacy.epsilon)]
 
     def suffices(square: str, failure: str) -> bool:
         less = GaussianCost(cost.square * Fraction(square), cost.failure * Fraction(failure))

@@ -1,4 +1,4 @@
-"""One suite of laws over every family of noise; the irrational ones against mpmath at 60 digits."""
+"""Properties of every noise distribution; irrational ones are compared with mpmath at 60 digits."""
 
 import math
 from collections.abc import Callable
@@ -200,7 +200,7 @@ def test_expected_costs_agree_with_the_sum(
     assert float(noise.expected(cost)) == pytest.approx(total, rel=1e-9)
 
 
-# ---------------------------------------------------------------- the irrational laws, at 60 digits
+# ---------------------------------------- the irrational distributions, at 60 digits
 
 
 def oracle(
@@ -505,7 +505,7 @@ def test_laws_hold_at_tiny_and_huge_scales(family: Any, scale: str) -> None:
 
 @pytest.mark.parametrize("ratio", ["1e-12", "1e-300", "1e5"])
 def test_a_truncated_law_is_enclosed_however_little_or_much_is_cut(ratio: str) -> None:
-    """Cut off early it is the uniform law, cut off late the Laplace law."""
+    """Cut off early it is the uniform distribution, cut off late the Laplace distribution."""
     noise = TruncatedLaplace(1, ratio)
     radius = Fraction(ratio)
     early = radius < 1

@@ -61,7 +61,7 @@ def test_a_rational_power_stays_exact(root: Fraction, a: int, b: int) -> None:
 
 @given(st.one_of(rationals, st.integers(-99, 99)), positives, st.integers(-50, 50))
 def test_rounding_moves_with_the_lattice(place: Fraction | int, step: Fraction, j: int) -> None:
-    """A whole number stands for the edge after that cell, where roundings differ."""
+    """An integer stands for the edge after that cell, where roundings differ."""
     grid = Grid(step)
     q = (place + Fraction(1, 2)) * step if isinstance(place, int) else place
     moved = q + j * step

@@ -1,4 +1,4 @@
-"""What a promise is said to mean: checked against the theorems, and never rounded down."""
+"""What a guarantee is said to mean: checked against the theorems, and never rounded down."""
 
 import math
 import re
@@ -31,23 +31,23 @@ def leaky(epsilon: float, delta: float) -> tuple[list[float], list[float]]:
 
 @given(EPSILONS, DELTAS)
 def test_what_is_said_is_never_less_than_the_worst_answer_does(epsilon: str, delta: str) -> None:
-    promise = ln.Privacy(epsilon, delta)
-    words = unwrapped(promise.explain())
-    e, d = float(promise.epsilon), float(promise.delta)
+    guarantee = ln.Privacy(epsilon, delta)
+    words = unwrapped(guarantee.explain())
+    e, d = float(guarantee.epsilon), float(guarantee.delta)
     here, there = leaky(e, d)
     best_guess = sum(map(max, zip(here, there, strict=True))) / 2
     told = said(words, r"correctly at most ([\d.]+)%")
     assert best_guess * 100 * (1 - 1e-12) <= told <= 100
     assert told <= best_guess * 100 + min(0.01, (best_guess - 0.5) + 1e-5)
-    if promise.delta:
+    if guarantee.delta:
         assert (
             said(
                 words,
                 r"reveals no more than if, with probability ([\d.e-]+)%, it showed with certainty",
             )
-            >= promise.delta * 100
+            >= guarantee.delta * 100
         )
-    if promise.epsilon:
+    if guarantee.epsilon:
         factor = said(words, r"factor of at most ([\d.e]+[\d])")
         assert math.exp(e) <= factor * (1 + Fraction(1, 10**12)) <= math.exp(e) * (1 + 1e-3)
 

@@ -144,7 +144,7 @@ def test_truncated_noise_is_within_its_cost(shift: int, sigma: Fraction, end: in
     """Every shift up to Δ and many ε; with a γ smaller by 1% the same comparison fails."""
     cost = cost_of_truncated(TruncatedGaussian(sigma, end + Fraction(1, 2)), Fraction(shift))
     with mpmath.workdps(60):
-        law = weights(mpmath.mpf(sigma.numerator) / sigma.denominator, end)
+        distribution = weights(mpmath.mpf(sigma.numerator) / sigma.denominator, end)
         mu = mpmath.sqrt(mpmath.mpf(cost.square.numerator) / cost.square.denominator)
         gamma = mpmath.mpf(cost.failure.numerator) / cost.failure.denominator
 
@@ -152,7 +152,9 @@ def test_truncated_noise_is_within_its_cost(shift: int, sigma: Fraction, end: in
             failure = gamma * share
             for moved, at in product(range(1, shift + 1), EPSILONS):
                 empty = [mpmath.mpf(0)] * moved
-                reached = hockey_stick([*law, *empty], [*empty, *law], mpmath.exp(at))
+                reached = hockey_stick(
+                    [*distribution, *empty], [*empty, *distribution], mpmath.exp(at)
+                )
                 bound = failure + (1 - failure) * delta_of_mu(mu, mpmath.mpf(at))
                 if reached > bound + slack:
                     return True
@@ -333,11 +335,11 @@ def test_random_adaptive_attackers_stay_within_the_caps(seed: int) -> None:
             )
             noise = TruncatedGaussian(wide, end + Fraction(1, 2))
             cost = cost_of_truncated(noise, ONE)
-            law = weights(mpmath.mpf(wide.numerator) / wide.denominator, end)
+            distribution = weights(mpmath.mpf(wide.numerator) / wide.denominator, end)
         else:
             cost, end = GaussianCost(square), 7
             half = mpmath.mpf(1) / 2
-            law = [
+            distribution = [
                 mpmath.ncdf((i + half) / sigma) - mpmath.ncdf((i - half) / sigma)
                 for i in range(-end, end + 1)
             ]
@@ -345,7 +347,7 @@ def test_random_adaptive_attackers_stay_within_the_caps(seed: int) -> None:
             max(Fraction(0), left.square - cost.square), left.failure - cost.failure
         )
         empty = [mpmath.mpf(0)]
-        for a, b in zip([*law, *empty], [*empty, *law], strict=True):
+        for a, b in zip([*distribution, *empty], [*empty, *distribution], strict=True):
             if a:
                 walk(one * a, other * b, rest, depth - 1)
 

@@ -1,4 +1,5 @@
-"""Laws in runs of any weight: every word maps where exact inversion puts it, or reads on."""
+"""Distributions in runs of any weight: every word maps where exact inversion puts it, or reads
+on."""
 
 import random
 from bisect import bisect_right
@@ -32,13 +33,13 @@ def small(*weights: int) -> DiscreteSteps:
 SMALL = [small(1), small(3, 1), small(5, 2, 1, 4), small(1, 7, 1), small(8, 8), small(6, 1, 6)]
 
 
-def brute(law: DiscreteSteps, word: int, bits: int) -> int | None:
+def brute(distribution: DiscreteSteps, word: int, bits: int) -> int | None:
     """The same by listing the points: which of them can U in [word, word + 1)/2^bits pick out?"""
-    points = [(run.first + i, run.weight) for run in law.runs for i in range(run.points)]
+    points = [(run.first + i, run.weight) for run in distribution.runs for i in range(run.points)]
     ends = [*accumulate(weight for _, weight in points)]
     lowest, above = (
-        Fraction(word * law.total, 1 << bits),
-        Fraction((word + 1) * law.total, 1 << bits),
+        Fraction(word * distribution.total, 1 << bits),
+        Fraction((word + 1) * distribution.total, 1 << bits),
     )
     possible = [
         index
@@ -48,39 +49,43 @@ def brute(law: DiscreteSteps, word: int, bits: int) -> int | None:
     return possible[0] if len(possible) == 1 else None
 
 
-@pytest.mark.parametrize("law", SMALL, ids=repr)
+@pytest.mark.parametrize("distribution", SMALL, ids=repr)
 @pytest.mark.parametrize("bits", range(1, 10))
-def test_every_word_of_every_length_is_decided_iff_it_can_be(law: DiscreteSteps, bits: int) -> None:
+def test_every_word_of_every_length_is_decided_iff_it_can_be(
+    distribution: DiscreteSteps, bits: int
+) -> None:
     for word in range(1 << bits):
-        assert law.scheme.index_if_certain(word, bits) == brute(law, word, bits)
+        assert distribution.scheme.index_if_certain(word, bits) == brute(distribution, word, bits)
 
 
-@pytest.mark.parametrize("law", SMALL, ids=repr)
-def test_every_tape_enumerated_gives_the_claimed_law(law: DiscreteSteps) -> None:
+@pytest.mark.parametrize("distribution", SMALL, ids=repr)
+def test_every_tape_enumerated_gives_the_claimed_law(distribution: DiscreteSteps) -> None:
     """Four words of three bits deep: what is undecided by then is squeezed between the edges."""
     pmf: Counter[int] = Counter()
     undecided = [0]
     for bits in (3, 6, 9, 12):
         words = [(word << 3) | more for word in undecided for more in range(8)]
-        found = {word: law.scheme.index_if_certain(word, bits) for word in words}
+        found = {word: distribution.scheme.index_if_certain(word, bits) for word in words}
         undecided = [word for word, index in found.items() if index is None]
         for index in found.values():
             if index is not None:
                 pmf[index] += 1 << (12 - bits)
-    points = [run.first + i for run in law.runs for i in range(run.points)]
+    points = [run.first + i for run in distribution.runs for i in range(run.points)]
     assert len(undecided) < len(points)
     for index in points:
-        share = Fraction(law.weight(index) << 12, law.total)
+        share = Fraction(distribution.weight(index) << 12, distribution.total)
         assert pmf[index] <= share < pmf[index] + 2
-        if law.total & (law.total - 1) == 0:
+        if distribution.total & (distribution.total - 1) == 0:
             assert pmf[index] == share
     assert set(pmf) == set(points)
 
 
 def test_an_undecided_word_reads_on_until_it_is_decided() -> None:
-    law = small(1, 1, 1)  # thirds, in binary 0.010101…: the edge is within every word of fives
+    distribution = small(
+        1, 1, 1
+    )  # thirds, in binary 0.010101…: the edge is within every word of fives
     fives = int("01" * 32, 2)
-    certain = law.scheme.index_if_certain
+    certain = distribution.scheme.index_if_certain
     sides = [
         draw_exactly(certain, fives, Replay([fives, fives, word]))
         for word in (fives - 1, fives + 1)
@@ -129,35 +134,35 @@ LARGE = {
 }
 
 
-def adversarial(law: DiscreteSteps, count: int) -> list[int]:
+def adversarial(distribution: DiscreteSteps, count: int) -> list[int]:
     """Words at and around the edges of runs and of points within them, and any others."""
     dice = random.Random(5)
     edges, before = [], 0
-    for run in law.runs:
+    for run in distribution.runs:
         places = {0, 1, run.points - 1, run.points, *(dice.randint(0, run.points) for _ in "abc")}
         edges += [before + place * run.weight for place in places]
         before += run.points * run.weight
     edges = dice.sample(edges, min(count, len(edges)))
-    words = [(edge << 64) // law.total + shift for edge in edges for shift in range(-3, 4)]
+    words = [(edge << 64) // distribution.total + shift for edge in edges for shift in range(-3, 4)]
     words += [dice.getrandbits(64) for _ in range(count)] + [0, 1, END // 2, END - 1]
     return [word for word in words if 0 <= word < END]
 
 
-def oracle(law: DiscreteSteps, words: list[int], more: list[int]) -> list[int]:
+def oracle(distribution: DiscreteSteps, words: list[int], more: list[int]) -> list[int]:
     """Exact inversion by its definition; further words are taken from ``more``, in order."""
-    spare, ends = iter(more), [*accumulate(run.points * run.weight for run in law.runs)]
+    spare, ends = iter(more), [*accumulate(run.points * run.weight for run in distribution.runs)]
 
     def point(ticket: int) -> int:
         run = bisect_right(ends, ticket)
         before = ends[run - 1] if run else 0
-        return law.runs[run].first + (ticket - before) // law.runs[run].weight
+        return distribution.runs[run].first + (ticket - before) // distribution.runs[run].weight
 
     found = []
     for word in words:
         bits = 64
         while True:
-            lowest = Fraction(word * law.total, 1 << bits)
-            above = Fraction((word + 1) * law.total, 1 << bits)
+            lowest = Fraction(word * distribution.total, 1 << bits)
+            above = Fraction((word + 1) * distribution.total, 1 << bits)
             index = point(lowest.__floor__())
             if index == point(above.__ceil__() - 1):
                 break
@@ -168,13 +173,17 @@ def oracle(law: DiscreteSteps, words: list[int], more: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("name", LARGE)
 def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> None:
-    law = LARGE[name]
-    words = adversarial(law, 600)
+    distribution = LARGE[name]
+    words = adversarial(distribution, 600)
     more = [random.Random(9).getrandbits(64) for _ in range(4000)]
-    blocks = bulk.blocks(law.scheme, len(words), Replay(words + more))
-    assert [index for block, _, _ in blocks for index in block.tolist()] == oracle(law, words, more)
+    blocks = bulk.blocks(distribution.scheme, len(words), Replay(words + more))
+    assert [index for block, _, _ in blocks for index in block.tolist()] == oracle(
+        distribution, words, more
+    )
     tape = Replay(more)
-    assert [law.scheme.index(word, tape) for word in words] == oracle(law, words, more)
+    assert [distribution.scheme.index(word, tape) for word in words] == oracle(
+        distribution, words, more
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,17 +191,17 @@ def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> No
 )
 def test_without_flagging_the_same_words_would_catch_it(name: str) -> None:
     """The control: floats that decide everything are wrong on the same words."""
-    law = LARGE[name]
-    table, words = RunLookup(law.scheme), adversarial(law, 600)
+    distribution = LARGE[name]
+    table, words = RunLookup(distribution.scheme), adversarial(distribution, 600)
     more = [random.Random(9).getrandbits(64) for _ in range(4000)]
-    exact = oracle(law, words, more)
+    exact = oracle(distribution, words, more)
 
     def indices() -> list[float]:
         proposed, tape = np.empty(len(words)), Replay(more)
         stored = np.array([word - (1 << 63) for word in words])
         doubtful = table.propose(stored, proposed, np.empty(len(words)))
         for at in doubtful.tolist():
-            proposed[at] = draw_exactly(law.scheme.index_if_certain, words[at], tape)
+            proposed[at] = draw_exactly(distribution.scheme.index_if_certain, words[at], tape)
         return [float(index) for index in proposed]
 
     assert indices() == exact
@@ -201,17 +210,19 @@ def test_without_flagging_the_same_words_would_catch_it(name: str) -> None:
     assert indices() != exact
     table._doubt, table._doubts = right, np.full_like(table._doubts, 1e-300)
     assert indices() != exact
-    singly = RunScheme(law.runs)
+    singly = RunScheme(distribution.runs)
     singly._rows = [(begin, scale, 1e-300, first) for begin, scale, _, first in singly._rows]
     assert [singly.index(word, Replay(more)) for word in words] != exact
 
 
 def test_noise_wider_than_any_float_is_inverted_exactly() -> None:
-    law = DiscreteSteps(ONE, (Run(-(10**320), 2 * 10**320, 3), Run(10**320, 1, 1)))
+    distribution = DiscreteSteps(ONE, (Run(-(10**320), 2 * 10**320, 3), Run(10**320, 1, 1)))
     words = [*range(7), END // 3, END - 1]
     more = [random.Random(9).getrandbits(64) for _ in range(400)]
     tape = Replay(more)
-    assert [law.scheme.index(word, tape) for word in words] == oracle(law, words, more)
+    assert [distribution.scheme.index(word, tape) for word in words] == oracle(
+        distribution, words, more
+    )
 
 
 def test_hardly_any_word_is_settled_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,41 +255,46 @@ def test_single_and_bulk_draws_are_one_inversion(
     for gap, points, weight in parts:
         runs.append(Run(first + gap, points, weight))
         first += gap + points
-    law = DiscreteSteps(ONE, tuple(runs))
+    distribution = DiscreteSteps(ONE, tuple(runs))
     more = [END // 3] * 40
-    kept = [word for word in words if law.scheme.index_if_certain(word, 64) is not None]
-    assert [law.scheme.draw(Replay([word, *more])) for word in words] == [
-        oracle(law, [word], more)[0] for word in words
+    kept = [word for word in words if distribution.scheme.index_if_certain(word, 64) is not None]
+    assert [distribution.scheme.draw(Replay([word, *more])) for word in words] == [
+        oracle(distribution, [word], more)[0] for word in words
     ]
     if kept:
-        blocks = bulk.blocks(law.scheme, len(kept), Replay(kept))
-        assert [x for block, _, _ in blocks for x in block.tolist()] == oracle(law, kept, [])
+        blocks = bulk.blocks(distribution.scheme, len(kept), Replay(kept))
+        assert [x for block, _, _ in blocks for x in block.tolist()] == oracle(
+            distribution, kept, []
+        )
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
         DiscreteSteps(ONE, (Run(-2, 3, 10**40 + 1), Run(1, 2, 7 * 10**39), Run(9, 1, 10**41))),
         DiscreteUniform(reach=2, level=10**30 + 7, rim=10**29, atom=3 * 10**30),
     ],
     ids=repr,
 )
-def test_weights_beyond_a_word_are_drawn_in_bulk(law: DiscreteSteps | DiscreteUniform) -> None:
-    """Every point's count lies in its Clopper–Pearson interval; false alarms at most 1e-9 a law."""
-    assert bulk.fits(law.scheme)
-    trials, points = 200_000, range(-law.farthest, law.farthest + 1)
+def test_weights_beyond_a_word_are_drawn_in_bulk(
+    distribution: DiscreteSteps | DiscreteUniform,
+) -> None:
+    """Every point's count lies in its Clopper–Pearson interval; false alarms at most 1e-9 a
+    distribution."""
+    assert bulk.fits(distribution.scheme)
+    trials, points = 200_000, range(-distribution.farthest, distribution.farthest + 1)
     found: Counter[float] = Counter()
-    for block, far, _ in bulk.blocks(law.scheme, trials, CipherTape()):
+    for block, far, _ in bulk.blocks(distribution.scheme, trials, CipherTape()):
         assert not far
         found.update(block.tolist())
     for index in points:
         low, high = clopper_pearson(found[index], trials, FALSE_ALARM / len(points))
-        assert low <= law.weight(index) / law.total <= high
+        assert low <= distribution.weight(index) / distribution.total <= high
     assert sum(found[index] for index in points) == trials
 
 
 def test_a_table_is_made_once() -> None:
-    law = LARGE["20 runs"]
-    again = DiscreteSteps(law.step, law.runs)
-    assert run_lookup(law.scheme) is run_lookup(again.scheme)
-    assert run_scheme(law.runs) is again.scheme
+    distribution = LARGE["20 runs"]
+    again = DiscreteSteps(distribution.step, distribution.runs)
+    assert run_lookup(distribution.scheme) is run_lookup(again.scheme)
+    assert run_scheme(distribution.runs) is again.scheme

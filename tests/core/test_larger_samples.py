@@ -46,7 +46,7 @@ def test_two_neighbouring_values_differ_by_no_more_than_delta(
     low = stats.beta.ppf(FALSE_ALARM / 2, beyond[1], n - beyond[1] + 1)
     high = stats.beta.isf(FALSE_ALARM / 2, beyond[0] + 1, n - beyond[0])
     assert low - high <= float(mechanism.privacy.delta)
-    # The attack is not blind: it sees nearly the whole of the distance that the law has.
+    # The attack is not blind: it sees nearly the whole of the distance that the distribution has.
     seen = (beyond[1] - beyond[0]) / n
     assert (
         seen
@@ -65,7 +65,7 @@ def test_a_promise_that_is_broken_by_a_hundredth_is_seen() -> None:
 
 
 def test_certificates_over_a_fine_grid_of_delta() -> None:
-    """V(δ)/(1−δ) never rises with δ: a law every table of optima must keep."""
+    """V(δ)/(1−δ) never rises with δ: a distribution every table of optima must keep."""
     for cost in (ln.l1, ln.l2, ln.lp("1/2"), ln.piecewise_linear([(0, 0), (1, 2), (50, 9)])):
         for integer in (False, True):
             last = None

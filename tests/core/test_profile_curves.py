@@ -11,7 +11,7 @@ from leastnoise.core.noise import DiscreteSteps, DiscreteUniform, FiniteLatticeN
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, NotPrivate
 
-laws = st.builds(
+distributions = st.builds(
     lambda reach, level, rim, atom: DiscreteUniform(
         reach=reach, level=level, rim=min(rim, level), atom=atom
     ),
@@ -27,35 +27,37 @@ falling = st.lists(st.integers(1, 9), min_size=1, max_size=8).map(
 )
 
 
-def distance(law: FiniteLatticeNoise, move: int) -> Fraction:
-    """Total variation between a law and itself moved, point by point."""
-    points = range(-law.farthest - 2, law.farthest + move + 3)
-    more = sum(max(0, law.weight(j) - law.weight(j - move)) for j in points)
-    return Fraction(more, law.total)
+def distance(distribution: FiniteLatticeNoise, move: int) -> Fraction:
+    """Total variation between a distribution and itself moved, point by point."""
+    points = range(-distribution.farthest - 2, distribution.farthest + move + 3)
+    more = sum(max(0, distribution.weight(j) - distribution.weight(j - move)) for j in points)
+    return Fraction(more, distribution.total)
 
 
-@given(laws, st.integers(1, 25))
-def test_the_worst_distance_is_the_largest_over_all_moves(law: DiscreteUniform, moved: int) -> None:
-    brute = max(distance(law, d) for d in range(1, moved + 1))
-    assert law.total_variation(Fraction(moved)) == brute
+@given(distributions, st.integers(1, 25))
+def test_the_worst_distance_is_the_largest_over_all_moves(
+    distribution: DiscreteUniform, moved: int
+) -> None:
+    brute = max(distance(distribution, d) for d in range(1, moved + 1))
+    assert distribution.total_variation(Fraction(moved)) == brute
 
 
 @given(falling, st.integers(1, 20))
 def test_so_it_is_for_points_of_any_weights_that_fall(weights: list[int], moved: int) -> None:
     sides = [Run(sign * k, 1, w) for k, w in enumerate(weights) for sign in (-1, 1) if k]
     runs = sorted([*sides, Run(0, 1, weights[0])], key=lambda run: run.first)
-    law = DiscreteSteps(Fraction(1, 3), tuple(runs))
-    brute = max(distance(law, d) for d in range(1, moved + 1))
-    assert law.is_unimodal
-    assert law.total_variation(Fraction(moved, 3)) == brute
-    assert law.curve(Fraction(moved, 3)).at_factor(Fraction(1)) == brute
+    distribution = DiscreteSteps(Fraction(1, 3), tuple(runs))
+    brute = max(distance(distribution, d) for d in range(1, moved + 1))
+    assert distribution.is_unimodal
+    assert distribution.total_variation(Fraction(moved, 3)) == brute
+    assert distribution.curve(Fraction(moved, 3)).at_factor(Fraction(1)) == brute
 
 
 def test_points_that_rise_have_no_theorem() -> None:
-    law = DiscreteSteps(Fraction(1), (Run(-1, 1, 2), Run(0, 1, 1), Run(1, 1, 2)))
-    assert not law.is_unimodal
+    distribution = DiscreteSteps(Fraction(1), (Run(-1, 1, 2), Run(0, 1, 1), Run(1, 1, 2)))
+    assert not distribution.is_unimodal
     with pytest.raises(InvalidParameter, match="got DiscreteSteps at sensitivity 1"):
-        law.total_variation(Fraction(1))
+        distribution.total_variation(Fraction(1))
 
 
 @given(
@@ -77,7 +79,7 @@ def test_on_the_line_too(radius: Fraction, atom: Fraction, moved: Fraction) -> N
 
 
 def test_keeps_raises_with_the_distance_and_the_move() -> None:
-    law = DiscreteUniform(reach=4)
-    check_privacy(law, Privacy(delta="1/3"), sensitivity=Fraction(3))
+    distribution = DiscreteUniform(reach=4)
+    check_privacy(distribution, Privacy(delta="1/3"), sensitivity=Fraction(3))
     with pytest.raises(NotPrivate, match=r"sensitivity 3: a shift of 3 needs δ = 0\.3333333"):
-        check_privacy(law, Privacy(delta="0.3"), sensitivity=Fraction(3))
+        check_privacy(distribution, Privacy(delta="0.3"), sensitivity=Fraction(3))

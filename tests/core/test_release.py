@@ -65,13 +65,13 @@ def naively_possible(
 
 def really_possible(outputs: Floats, mechanism: ln.Mechanism, value: float) -> NDArray[np.bool_]:
     """Whether release can give each output from ``value``: a float of a point of its support."""
-    grid, law = mechanism.grid, mechanism.discretized.noise
+    grid, distribution = mechanism.grid, mechanism.discretized.noise
     centre = grid.index(*value.as_integer_ratio())
 
     def can(output: float) -> bool:
         near = grid.index(*output.as_integer_ratio())
         return any(
-            law.weight(index - centre) > 0 and grid.nearest_float(index) == output
+            distribution.weight(index - centre) > 0 and grid.nearest_float(index) == output
             for index in (near - 1, near, near + 1)
         )
 
@@ -123,12 +123,12 @@ def test_floats_at_cell_edges_move_k_plus_one_cells_and_never_more(moved: str) -
 
 def test_noise_for_k_cells_would_not_keep_the_promise_at_k_plus_one() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
-    law = mechanism.discretized.noise
-    check_privacy(law, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
-    control = DiscreteUniform(reach=(CELLS * 10 - 1) // 2 + 1, step=law.step)
-    check_privacy(control, mechanism.privacy, sensitivity=CELLS * law.step)
+    distribution = mechanism.discretized.noise
+    check_privacy(distribution, mechanism.privacy, sensitivity=(CELLS + 1) * distribution.step)
+    control = DiscreteUniform(reach=(CELLS * 10 - 1) // 2 + 1, step=distribution.step)
+    check_privacy(control, mechanism.privacy, sensitivity=CELLS * distribution.step)
     with pytest.raises(NotPrivate, match=r"does not satisfy ε = 0, δ = 0\.1"):
-        check_privacy(control, mechanism.privacy, sensitivity=(CELLS + 1) * law.step)
+        check_privacy(control, mechanism.privacy, sensitivity=(CELLS + 1) * distribution.step)
 
 
 values = st.floats(min_value=-8e307, max_value=8e307)
@@ -145,13 +145,13 @@ def test_both_routes_release_the_same_from_one_tape(
     inputs = np.array(data.draw(st.lists(size, min_size=1, max_size=20)))
     words = data.draw(st.lists(st.integers(0, (1 << 64) - 1), min_size=20, max_size=20))
     words += [1 << 63] * 40  # none of these is refused
-    grid, law = mechanism.grid, mechanism.discretized.noise
+    grid, distribution = mechanism.grid, mechanism.discretized.noise
     tape = replay(words)
     singles = [
-        grid.nearest_float(grid.index(*x.as_integer_ratio()) + law.scheme.draw(tape))  # type: ignore[arg-type]
+        grid.nearest_float(grid.index(*x.as_integer_ratio()) + distribution.scheme.draw(tape))  # type: ignore[arg-type]
         for x in inputs.tolist()
     ]
-    together = released(inputs, grid, law, lambda: replay(words), integer=False)
+    together = released(inputs, grid, distribution, lambda: replay(words), integer=False)
     assert together.tolist() == singles
     assert not np.signbit(together[together == 0]).any()
 
@@ -200,11 +200,11 @@ def test_an_answer_is_a_lattice_point_within_its_bound(value: float, delta: str)
 
 def test_the_interval_covers_as_often_as_it_says_and_no_narrower_one_does() -> None:
     mechanism = ln.calibrate(ln.Privacy(delta="0.1"), sensitivity=1)
-    law = mechanism.discretized.noise
+    distribution = mechanism.discretized.noise
     low, high = mechanism.release(0).interval("0.95")
-    inside = int(((high - low) / 2 - law.step / 2) / law.step)
-    covered = Fraction(2 * inside + 1, law.total)
-    assert Fraction(95, 100) <= covered < Fraction(95, 100) + Fraction(2, law.total)
+    inside = int(((high - low) / 2 - distribution.step / 2) / distribution.step)
+    covered = Fraction(2 * inside + 1, distribution.total)
+    assert Fraction(95, 100) <= covered < Fraction(95, 100) + Fraction(2, distribution.total)
 
 
 def test_an_array_that_one_person_touches_often_promises_less() -> None:

@@ -1,4 +1,4 @@
-"""Draws: every word enumerated, both routes on one tape, and the law that comes out."""
+"""Draws: every word enumerated, both routes on one tape, and the distribution that comes out."""
 
 import multiprocessing
 import os
@@ -27,7 +27,7 @@ from leastnoise.core.sampling.schemes import ticket_if_accepted, uniform_below, 
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 from tests.support.tapes import Replay, with_checks
 
-LAWS = [
+DISTRIBUTIONS = [
     DiscreteUniform(reach=0),
     DiscreteUniform(reach=2, atom=3),
     DiscreteUniform(reach=4, level=2, rim=1),
@@ -46,23 +46,26 @@ def test_every_word_enumerated_gives_every_ticket_equally_often(bits: int) -> No
         assert found == dict.fromkeys(range(total), (1 << bits) // total)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=repr)
 @pytest.mark.parametrize("bits", [6, 9])
-def test_every_tape_enumerated_gives_the_claimed_law(law: DiscreteUniform, bits: int) -> None:
+def test_every_tape_enumerated_gives_the_claimed_law(
+    distribution: DiscreteUniform, bits: int
+) -> None:
     """Two words deep: the exact pmf is the share of accepted tapes, and equals the rationals."""
     pmf: Counter[int] = Counter()
     for first in range(1 << bits):
-        found = ticket_if_accepted(first, bits, law.total)
+        found = ticket_if_accepted(first, bits, distribution.total)
         if found is not None:
-            pmf[law.scheme.index_of(found)] += 1 << bits
+            pmf[distribution.scheme.index_of(found)] += 1 << bits
             continue
         for second in range(1 << bits):
-            again = ticket_if_accepted(second, bits, law.total)
+            again = ticket_if_accepted(second, bits, distribution.total)
             if again is not None:
-                pmf[law.scheme.index_of(again)] += 1
+                pmf[distribution.scheme.index_of(again)] += 1
     decided = sum(pmf.values())
     assert {j: Fraction(n, decided) for j, n in pmf.items()} == {
-        j: Fraction(law.weight(j), law.total) for j in range(-law.farthest, law.farthest + 1)
+        j: Fraction(distribution.weight(j), distribution.total)
+        for j in range(-distribution.farthest, distribution.farthest + 1)
     }
 
 
@@ -90,9 +93,9 @@ def edge_words(total: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "law",
+    "distribution",
     [
-        *LAWS,
+        *DISTRIBUTIONS,
         DiscreteUniform(reach=(1 << 23) + 5, step="1/1048576"),
         DiscreteUniform(reach=1 << 20, atom=12345677),
         DiscreteUniform(reach=1 << 39),
@@ -104,26 +107,30 @@ def edge_words(total: int) -> list[int]:
     ids=repr,
 )
 def test_bulk_and_single_draws_agree_on_one_tape(
-    law: DiscreteUniform, replay: Callable[[list[int]], CipherTape]
+    distribution: DiscreteUniform, replay: Callable[[list[int]], CipherTape]
 ) -> None:
     rng = np.random.default_rng(3)
-    words = [*edge_words(law.total), *rng.integers(0, 1 << 64, 4000, dtype=np.uint64).tolist()]
-    kept = [w for w in words if ticket_if_accepted(w, 64, law.total) is not None]
+    words = [
+        *edge_words(distribution.total),
+        *rng.integers(0, 1 << 64, 4000, dtype=np.uint64).tolist(),
+    ]
+    kept = [w for w in words if ticket_if_accepted(w, 64, distribution.total) is not None]
     tape = replay(words)
-    singles = [law.scheme.draw(tape) for _ in kept]
+    singles = [distribution.scheme.draw(tape) for _ in kept]
     spare = words + [1 << 63] * (len(words) - len(kept))  # for the words that are refused
     drawn: list[float] = []
-    for block, _, _ in bulk.blocks(law.scheme, len(kept), replay(spare)):
+    for block, _, _ in bulk.blocks(distribution.scheme, len(kept), replay(spare)):
         drawn += block.tolist()
     assert np.array_equal(drawn, singles)
-    assert len(kept) < len(words) or law.total & (law.total - 1) == 0
+    assert len(kept) < len(words) or distribution.total & (distribution.total - 1) == 0
 
 
 @pytest.mark.parametrize("count", [1, 199, 200, 1 << 18])
 def test_several_are_drawn_by_the_law_and_each_anew(count: int) -> None:
-    """Few one by one, many in blocks of which the last is short: as often as the law says."""
-    law = DiscreteUniform(reach=2, atom=3)
-    releaser = Releaser(law, ln.Privacy(delta="1/2"), Fraction(1), integer=True)
+    """Few one by one, many in blocks of which the last is short: as often as the distribution
+    says."""
+    distribution = DiscreteUniform(reach=2, atom=3)
+    releaser = Releaser(distribution, ln.Privacy(delta="1/2"), Fraction(1), integer=True)
     drawn = Counter[int]()
     for _ in range(-(-20_000 // count)):
         found = releaser.add_noise_to_steps([7] * count, Fraction(3))
@@ -139,7 +146,7 @@ def test_several_are_drawn_by_the_law_and_each_anew(count: int) -> None:
             for at, share in shares.items()
         )
 
-    weights = {index: law.weight(index) for index in range(-2, 3)}
+    weights = {index: distribution.weight(index) for index in range(-2, 3)}
     assert set(drawn) == set(weights)
     assert likely(weights)
     assert not likely(dict.fromkeys(weights, 1))  # the control: the mass at 0 left out
@@ -147,11 +154,18 @@ def test_several_are_drawn_by_the_law_and_each_anew(count: int) -> None:
 
 def test_without_the_integers_the_float_filter_would_differ() -> None:
     """The control for the agreement above: plain float rounding of the same words is wrong."""
-    law = DiscreteUniform(reach=(1 << 23) + 5)
-    words = [w for w in edge_words(law.total) if ticket_if_accepted(w, 64, law.total) is not None]
+    distribution = DiscreteUniform(reach=(1 << 23) + 5)
+    words = [
+        w
+        for w in edge_words(distribution.total)
+        if ticket_if_accepted(w, 64, distribution.total) is not None
+    ]
     centred = np.array([w - (1 << 63) for w in words])
-    naive = np.floor(centred * (law.total * 2.0**-64) + 0.5)
-    exact = [law.scheme.index_of(ticket_if_accepted(w, 64, law.total) or 0) for w in words]
+    naive = np.floor(centred * (distribution.total * 2.0**-64) + 0.5)
+    exact = [
+        distribution.scheme.index_of(ticket_if_accepted(w, 64, distribution.total) or 0)
+        for w in words
+    ]
     assert not np.array_equal(naive, exact)
 
 
@@ -264,15 +278,16 @@ def test_the_mass_of_the_central_points_is_delta(delta: str) -> None:
         assert not low <= claimed <= high
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_single_draws_follow_the_law(law: DiscreteUniform) -> None:
-    """Every point's count lies in its Clopper–Pearson interval; false alarms at most 1e-9 a law."""
-    trials, points = 40_000, 2 * law.farthest + 1
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=repr)
+def test_single_draws_follow_the_law(distribution: DiscreteUniform) -> None:
+    """Every point's count lies in its Clopper–Pearson interval; false alarms at most 1e-9 a
+    distribution."""
+    trials, points = 40_000, 2 * distribution.farthest + 1
     tape = CipherTape()
-    found = Counter(law.scheme.draw(tape) for _ in range(trials))
-    for j in range(-law.farthest, law.farthest + 1):
+    found = Counter(distribution.scheme.draw(tape) for _ in range(trials))
+    for j in range(-distribution.farthest, distribution.farthest + 1):
         low, high = clopper_pearson(found[j], trials, FALSE_ALARM / points)
-        assert low <= law.weight(j) / law.total <= high
+        assert low <= distribution.weight(j) / distribution.total <= high
 
 
 def _child(queue: "multiprocessing.Queue[tuple[object, ...]]") -> None:

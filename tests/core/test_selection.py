@@ -108,10 +108,12 @@ def test_the_best_candidate_lands_whatever_its_word() -> None:
 @settings(max_examples=40, deadline=None)
 def test_a_uniform_choice_of_what_lands_is_permute_and_flip(others: list[Fraction]) -> None:
     chances = [Fraction(1), *others]
-    law = by_subsets(chances)
-    assert law == by_permutations(chances)
-    assert sum(law) == 1
-    assert np.allclose(by_quadrature(np.array(chances, dtype=float)), np.array(law, dtype=float))
+    distribution = by_subsets(chances)
+    assert distribution == by_permutations(chances)
+    assert sum(distribution) == 1
+    assert np.allclose(
+        by_quadrature(np.array(chances, dtype=float)), np.array(distribution, dtype=float)
+    )
 
 
 def test_every_outcome_of_the_coins_chooses_each_that_landed_equally_often() -> None:
@@ -131,7 +133,7 @@ def test_every_outcome_of_the_coins_chooses_each_that_landed_equally_often() -> 
 
 @pytest.mark.parametrize("given_as", [list, np.array], ids=["list", "array"])
 def test_the_sampled_law_is_the_exact_one(given_as: type) -> None:
-    """Chi-squared, with a false alarm in 1e9; the control is a law at another ε."""
+    """Chi-squared, with a false alarm in 1e9; the control is a distribution at another ε."""
     ranks, times = [3, 1, 0, 0, 2, 5, 40], 20_000
     selector = Selector(ln.Privacy(2), 3)
     chances = [decay(Fraction(rank, 3)).lower for rank in ranks]
@@ -177,10 +179,10 @@ def exact_law(ranks: tuple[int, ...], rate: Fraction) -> list[tuple[Fraction, Fr
     """Enclose the probability of each candidate, by the published mechanism."""
     least = min(ranks)
     chances = [decay(rate * (rank - least), 200) for rank in ranks]
-    law = by_subsets([chance.lower for chance in chances])
+    distribution = by_subsets([chance.lower for chance in chances])
     # Of at most four coins, each within 2⁻²⁰⁰ of its own, no outcome is further off than this.
     off = Fraction(1, 1 << 190)
-    return [(max(p - off, Fraction(0)), p + off) for p in law]
+    return [(max(p - off, Fraction(0)), p + off) for p in distribution]
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 5), Fraction(1), Fraction(3)], ids=str)
@@ -194,13 +196,13 @@ def test_neighboring_errors_change_no_probability_by_more_than_the_guarantee(
     for sensitivity in (1, 2):
         rate = Selector(ln.Privacy(epsilon), sensitivity).rate
         every = list(product(range(4), repeat=size))
-        laws = {ranks: exact_law(ranks, rate) for ranks in every}
+        distributions = {ranks: exact_law(ranks, rate) for ranks in every}
         twice = {ranks: exact_law(ranks, 2 * rate) for ranks in every}
         for one, other in product(every, every):
             if max(abs(a - b) for a, b in zip(one, other, strict=True)) > sensitivity:
                 continue
             slack = Fraction(1, 1 << 180)
-            for (_, p), (q, _) in zip(laws[one], laws[other], strict=True):
+            for (_, p), (q, _) in zip(distributions[one], distributions[other], strict=True):
                 assert p <= grown * q + slack
             # The control: at twice the rate the guarantee would be broken.
             pairs = zip(twice[one], twice[other], strict=True)

@@ -1,4 +1,5 @@
-"""Staircases: laws without a largest size, on the line, on the lattice, drawn and released."""
+"""Staircases: distributions without a largest size, on the line, on the lattice, drawn and
+released."""
 
 import math
 from collections import Counter
@@ -104,7 +105,7 @@ def test_where_a_power_falls_to_a_level(ratio: Fraction, level: Fraction, expone
         assert below == 0 or ratio ** (below - 1) >= to
 
 
-# ------------------------------------------------------------------- the law on the line
+# ------------------------------------------------------------------- the distribution on the line
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 5.0])
@@ -119,10 +120,10 @@ def test_the_closed_forms_of_geng_and_viswanath(epsilon: float, period: str) -> 
     expected = 2 ** (-2 / 3) * b ** (2 / 3) * (1 + b) ** (2 / 3) + b
     expected *= moved**2 / (1 - b) ** 2
     assert float(second.expected(ln.l2)) == pytest.approx(expected, rel=1e-12)
-    for law, cost in ((first, ln.l1), (second, ln.l2)):  # and those γ are the best
+    for distribution, cost in ((first, ln.l1), (second, ln.l2)):  # and those γ are the best
         for shift in (Fraction(-1, 100), Fraction(1, 100)):
-            other = Staircase(period, law.gamma + shift, law.ratio)
-            assert other.expected(cost) > law.expected(cost)
+            other = Staircase(period, distribution.gamma + shift, distribution.ratio)
+            assert other.expected(cost) > distribution.expected(cost)
 
 
 @settings(max_examples=25)
@@ -140,7 +141,8 @@ def test_the_line_is_what_quadrature_makes_of_its_density(noise: Staircase) -> N
 
     inside = float(noise.probability_up_to(Fraction(edges[-1])) - HALF)
     assert integrated(None) == pytest.approx(inside, rel=1e-9)
-    # The first moments up to an edge, and beyond it those of the same law moved: X − edge there.
+    # The first moments up to an edge, and beyond it those of the same distribution moved: X − edge
+    # there.
     for cost in (ln.l1, ln.lp("3/2")):
         near = 2 * integrated(cost)
         assert near <= float(noise.expected(cost)) * (1 + 1e-9)
@@ -193,8 +195,8 @@ def test_gamma_0_and_gamma_1_are_one_law() -> None:
 
 def test_it_speaks_scipy_and_has_no_end() -> None:
     noise = Staircase(1, "0.3", "0.5")
-    law = DiscreteStaircase(Fraction(1, 4), HALF, (Run(0, 2, 2), Run(2, 2, 1)))
-    for each in (noise, law):
+    distribution = DiscreteStaircase(Fraction(1, 4), HALF, (Run(0, 2, 2), Run(2, 2, 1)))
+    for each in (noise, distribution):
         assert each.radius == math.inf
         assert each.support() == (-math.inf, math.inf)
         assert each.interval(1) == (-math.inf, math.inf)
@@ -210,11 +212,11 @@ def test_it_speaks_scipy_and_has_no_end() -> None:
     assert noise.pdf(0.4) == noise.pdf(0.0) / 2 == noise.pdf(1.2)
     assert noise.atoms == {}
     assert repr(noise) == "Staircase(period=1, gamma=0.3, ratio=0.5)"
-    assert repr(law) == "DiscreteStaircase(step=0.25, period=1, ratio=0.5)"
-    assert law.pmf(0.25) == float(law.weight(1) / law.total)
+    assert repr(distribution) == "DiscreteStaircase(step=0.25, period=1, ratio=0.5)"
+    assert distribution.pmf(0.25) == float(distribution.weight(1) / distribution.total)
 
 
-# ------------------------------------------------------------------- the law on the lattice
+# ------------------------------------------------------------------ the distribution on the lattice
 
 
 @given(lattices())
@@ -278,27 +280,27 @@ def test_the_lattice_law_is_the_line_rounded(steps: int, edge: int, ratio: str) 
     """Cell by cell, where the density falls at the end of a cell."""
     b, step = Fraction(ratio), Fraction(2, 5)
     runs = [Run(0, edge, b.denominator), Run(edge, steps - edge, b.numerator)]
-    law = DiscreteStaircase(step, b, tuple(run for run in runs if run.points))
+    distribution = DiscreteStaircase(step, b, tuple(run for run in runs if run.points))
     line = Staircase(steps * step, (edge - HALF) / steps, b)
     for j in range(-5 * steps, 5 * steps + 1):
         cell = line.probability_up_to((j + HALF) * step) - line.probability_up_to((j - HALF) * step)
-        assert law.weight(j) / law.total == cell
+        assert distribution.weight(j) / distribution.total == cell
 
 
 @pytest.mark.parametrize("gamma", ["0", "1e-9", "0.25", "0.37754066879814546", "0.9999999", "1"])
 @pytest.mark.parametrize("moved", ["1", "0.7", "1e-300", "355/113"])
 def test_what_is_drawn_is_nearly_the_line_and_keeps_the_promise(gamma: str, moved: str) -> None:
     noise = private("1", gamma, moved)
-    law = noise.discretize(Fraction(moved))
-    protected = (-(-Fraction(moved) // law.step) + 1) * law.step
-    assert law.period >= protected
-    check_privacy(law, ln.Privacy(1), sensitivity=protected)
-    assert law.period / noise.period - 1 < Fraction(3, CELLS)
-    edge = law.runs[0].points
-    assert abs(Fraction(edge, law.steps) - (noise.gamma or 1)) < Fraction(3, CELLS)
-    assert 1 <= law.expected(ln.l2) / noise.variance() < 1 + Fraction(1, 10**4)
+    distribution = noise.discretize(Fraction(moved))
+    protected = (-(-Fraction(moved) // distribution.step) + 1) * distribution.step
+    assert distribution.period >= protected
+    check_privacy(distribution, ln.Privacy(1), sensitivity=protected)
+    assert distribution.period / noise.period - 1 < Fraction(3, CELLS)
+    edge = distribution.runs[0].points
+    assert abs(Fraction(edge, distribution.steps) - (noise.gamma or 1)) < Fraction(3, CELLS)
+    assert 1 <= distribution.expected(ln.l2) / noise.variance() < 1 + Fraction(1, 10**4)
     # A fall within half a step of 0 leaves 0 alone above its neighbours.
-    assert bool(law.isolated_weight) == (gamma == "1e-9")
+    assert bool(distribution.isolated_weight) == (gamma == "1e-9")
 
 
 # ------------------------------------------------------------------- privacy
@@ -510,21 +512,22 @@ def test_geometric_numbers_follow_their_law(ratio: Fraction) -> None:
 LAW = DiscreteStaircase(Fraction(1), Fraction(2, 3), (Run(0, 2, 9), Run(2, 1, 7)))
 
 
-def words_for(law: DiscreteStaircase, place: int, periods: int) -> tuple[int, int]:
+def words_for(distribution: DiscreteStaircase, place: int, periods: int) -> tuple[int, int]:
     """Return words in the middle of where a place, and a number of periods, are picked out."""
-    period = one_period(law)
+    period = one_period(distribution)
     ticket = period._upto(place - 1) + Fraction(period.weight(place), 2)
-    (table,) = geometric(law.ratio).tables
+    (table,) = geometric(distribution.ratio).tables
     return int(ticket * END / period.total), sum(table.thresholds[periods : periods + 2]) // 2
 
 
-def one_period(law: DiscreteStaircase) -> DiscreteSteps:
-    """Return the law of the place in a period, to either side."""
-    return DiscreteSteps(law.step, both_sides(law.runs, law.ratio))
+def one_period(distribution: DiscreteStaircase) -> DiscreteSteps:
+    """Return the distribution of the place in a period, to either side."""
+    return DiscreteSteps(distribution.step, both_sides(distribution.runs, distribution.ratio))
 
 
 def test_every_pair_of_parts_gives_one_index_of_their_weight() -> None:
-    """The law, part by part: the place and the period are independent, and each index has one."""
+    """The distribution, part by part: the place and the period are independent, and each index has
+    one."""
     found: dict[int, Fraction] = {}
     for place in range(-LAW.steps, LAW.steps):
         for periods in range(6):
@@ -538,92 +541,120 @@ def test_every_pair_of_parts_gives_one_index_of_their_weight() -> None:
 
 
 def test_a_period_of_one_point_has_a_side_for_0() -> None:
-    """The geometric law: 0 or −1, the latter weighing as much as it should, and periods of 1."""
-    law = DiscreteStaircase(Fraction(1), Fraction(2, 3), (Run(0, 1, 1),))
-    assert [one_period(law).weight(place) for place in (-2, -1, 0, 1)] == [0, 2, 3, 0]
-    words = [words_for(law, place, n) for place in (-1, 0) for n in range(5)]
-    drawn = {law.scheme.draw(Replay(pair)) for pair in words}
+    """The geometric distribution: 0 or −1, the latter weighing as much as it should, and periods of
+    1."""
+    distribution = DiscreteStaircase(Fraction(1), Fraction(2, 3), (Run(0, 1, 1),))
+    assert [one_period(distribution).weight(place) for place in (-2, -1, 0, 1)] == [0, 2, 3, 0]
+    words = [words_for(distribution, place, n) for place in (-1, 0) for n in range(5)]
+    drawn = {distribution.scheme.draw(Replay(pair)) for pair in words}
     assert drawn == set(range(-5, 5))
 
 
 def test_bulk_and_single_draws_agree_on_the_same_words() -> None:
     rng = np.random.default_rng(8)
-    law = on_grid(private("0.3"))
+    distribution = on_grid(private("0.3"))
     pairs = rng.integers(0, END, (3000, 2), dtype=np.uint64).tolist()
-    pairs += [words_for(law, place, n) for place in (-law.steps, -2, -1, 0, 1) for n in (0, 1, 2)]
-    singles = [law.scheme.draw(Replay(pair)) for pair in pairs]
+    pairs += [
+        words_for(distribution, place, n)
+        for place in (-distribution.steps, -2, -1, 0, 1)
+        for n in (0, 1, 2)
+    ]
+    singles = [distribution.scheme.draw(Replay(pair)) for pair in pairs]
     first, second = zip(*pairs, strict=True)
     found = []
-    for block, far, _ in bulk.blocks(law.scheme, len(pairs), Replay([*first, *second])):
+    for block, far, _ in bulk.blocks(distribution.scheme, len(pairs), Replay([*first, *second])):
         assert not far
         assert not np.signbit(block[block == 0]).any()
         found += block.tolist()
     assert found == singles
     assert singles[-15:] == [
-        place + (n if place >= 0 else -n) * law.steps
-        for place in (-law.steps, -2, -1, 0, 1)
+        place + (n if place >= 0 else -n) * distribution.steps
+        for place in (-distribution.steps, -2, -1, 0, 1)
         for n in (0, 1, 2)
     ]
 
 
-@pytest.mark.parametrize("law", [LAW, DiscreteStaircase(Fraction(1), Fraction(1, 5), LAW.runs[:1])])
-def test_bulk_draws_follow_the_law(law: DiscreteStaircase) -> None:
-    """Every point's count, and that of all beyond: false alarms at most 1e-9 a law."""
+@pytest.mark.parametrize(
+    "distribution", [LAW, DiscreteStaircase(Fraction(1), Fraction(1, 5), LAW.runs[:1])]
+)
+def test_bulk_draws_follow_the_law(distribution: DiscreteStaircase) -> None:
+    """Every point's count, and that of all beyond: false alarms at most 1e-9 a distribution."""
     trials, far = 100_000, 12
     drawn: Counter[float] = Counter()
-    for block, _, _ in bulk.blocks(law.scheme, trials, CipherTape()):
+    for block, _, _ in bulk.blocks(distribution.scheme, trials, CipherTape()):
         drawn.update(block.tolist())
     inside = 0
     for index in range(-far, far + 1):
         inside += drawn[index]
         low, high = clopper_pearson(drawn[index], trials, FALSE_ALARM / (2 * far + 2))
-        assert low <= law.weight(index) / law.total <= high
+        assert low <= distribution.weight(index) / distribution.total <= high
     low, high = clopper_pearson(trials - inside, trials, FALSE_ALARM / (2 * far + 2))
-    assert low <= 2 * (1 - law.probability_up_to(Fraction(far))) <= high
+    assert low <= 2 * (1 - distribution.probability_up_to(Fraction(far))) <= high
     # The control: 0 counted twice is caught by the same interval.
     low, high = clopper_pearson(drawn[0], trials, FALSE_ALARM)
-    assert not low <= 2 * law.weight(0) / (law.total + law.weight(0)) <= high
+    assert (
+        not low
+        <= 2 * distribution.weight(0) / (distribution.total + distribution.weight(0))
+        <= high
+    )
 
 
 ONES = END - 1
 
 
-def far_tape(law: DiscreteStaircase, place: int, size: int) -> Replay:
+def far_tape(distribution: DiscreteStaircase, place: int, size: int) -> Replay:
     """Words for ``size`` elements whose U for the periods begins with 128 ones, then zeros."""
-    word, _ = words_for(law, place, 0)
+    word, _ = words_for(distribution, place, 0)
     return Replay([word] * size + [ONES] * size + [ONES, 0] * size)
 
 
 @pytest.mark.parametrize("place", [-3, -1, 0, 2])
 def test_an_index_beyond_the_tables_is_kept_as_an_integer(place: int) -> None:
-    law = DiscreteStaircase(Fraction(1), HALF, (Run(0, 3, 1),))
-    ((block, far, _),) = bulk.blocks(law.scheme, 2, far_tape(law, place, 2))
+    distribution = DiscreteStaircase(Fraction(1), HALF, (Run(0, 3, 1),))
+    ((block, far, _),) = bulk.blocks(distribution.scheme, 2, far_tape(distribution, place, 2))
     assert len(block) == 2
     index = place + 128 * 3 if place >= 0 else place - 128 * 3
     assert far == {0: index, 1: index}
-    assert bulk.draw_integers(law.scheme, 2, far_tape(law, place, 2)) == [index, index]
+    assert bulk.draw_integers(distribution.scheme, 2, far_tape(distribution, place, 2)) == [
+        index,
+        index,
+    ]
     values = np.array([5.25, -(2.0**30)])
     floats = released(
-        values, Grid(Fraction(1, 4)), law, partial(far_tape, law, place, 2), integer=False
+        values,
+        Grid(Fraction(1, 4)),
+        distribution,
+        partial(far_tape, distribution, place, 2),
+        integer=False,
     )
     assert floats.tolist() == (values + index / 4).tolist()
     ends = np.array([7, np.iinfo(np.int64).max if place >= 0 else np.iinfo(np.int64).min])
-    whole = released(ends, Grid(Fraction(1)), law, partial(far_tape, law, place, 2), integer=True)
+    whole = released(
+        ends,
+        Grid(Fraction(1)),
+        distribution,
+        partial(far_tape, distribution, place, 2),
+        integer=True,
+    )
     assert whole.tolist() == [7 + index, int(ends[1])]  # it stops at the end
 
 
 def test_indices_beyond_64_bits_stop_at_the_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    law = DiscreteStaircase(Fraction(1), HALF, (Run(0, 1 << 45, 1),))
+    distribution = DiscreteStaircase(Fraction(1), HALF, (Run(0, 1 << 45, 1),))
     monkeypatch.setattr(Digit, "index_if_certain", lambda *_: 1 << 40)
     ends = np.iinfo(np.int64)
     for place, end in ((-1, ends.min), (0, ends.max)):
-        tape = partial(far_tape, law, place, 1)
-        whole = released(np.array([3]), Grid(law.step), law, tape, integer=True)
+        tape = partial(far_tape, distribution, place, 1)
+        whole = released(np.array([3]), Grid(distribution.step), distribution, tape, integer=True)
         assert whole.tolist() == [end]
-    assert law.scheme.draw(far_tape(law, 0, 1)) >= 1 << 85
+    assert distribution.scheme.draw(far_tape(distribution, 0, 1)) >= 1 << 85
     monkeypatch.setattr(Digit, "index_if_certain", lambda *_: 1 << 2000)
     floats = released(
-        np.array([3.0]), Grid(law.step), law, partial(far_tape, law, -1, 1), integer=False
+        np.array([3.0]),
+        Grid(distribution.step),
+        distribution,
+        partial(far_tape, distribution, -1, 1),
+        integer=False,
     )
     assert floats.tolist() == [-np.finfo(float).max]
 
@@ -646,14 +677,14 @@ def test_a_staircase_is_held_and_released(epsilon: str, moved: str) -> None:
     assert answer.max_error == math.inf
     low, high = answer.interval("0.95")
     assert low + high == 2 * answer.value
-    law = mechanism.discretized.noise
-    reach = (high - low) / 2 - law.step / 2
-    assert law.probability_up_to(reach) - law.probability_up_to(-reach - law.step) >= Fraction(
-        95, 100
-    )
-    assert law.probability_up_to(reach - law.step) - law.probability_up_to(-reach) < Fraction(
-        95, 100
-    )
+    distribution = mechanism.discretized.noise
+    reach = (high - low) / 2 - distribution.step / 2
+    assert distribution.probability_up_to(reach) - distribution.probability_up_to(
+        -reach - distribution.step
+    ) >= Fraction(95, 100)
+    assert distribution.probability_up_to(
+        reach - distribution.step
+    ) - distribution.probability_up_to(-reach) < Fraction(95, 100)
     trials = 100_000
     answers = mechanism.release(np.zeros(trials))
     inside = int((abs(answers.values) <= float(reach)).sum())
@@ -688,9 +719,9 @@ def test_every_kind_of_array_is_released() -> None:
 def test_two_periods_for_twice_the_sensitivity() -> None:
     noise = private("1")
     mechanism = ln.Mechanism.from_noise(noise, ln.Privacy(2), sensitivity=2)
-    law = mechanism.discretized.noise
-    assert isinstance(law, DiscreteStaircase)
-    assert 2 * law.period >= mechanism.effective_sensitivity
+    distribution = mechanism.discretized.noise
+    assert isinstance(distribution, DiscreteStaircase)
+    assert 2 * distribution.period >= mechanism.effective_sensitivity
     with pytest.raises(
         NotPrivate, match=r"sensitivity 2: a shift over 2 of its periods needs ε = 2"
     ):
@@ -772,18 +803,18 @@ def test_what_is_no_lattice_staircase_is_refused(
 
 def test_what_has_no_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = Staircase(1, "1/2", "1/2")
-    for law in (noise, LAW):
+    for distribution in (noise, LAW):
         with pytest.raises(
             Unsupported, match=r"needs a cost with a formula, got Cost\(log1p\), a function"
         ):
-            law.expected(ln.Cost(math.log1p))
+            distribution.expected(ln.Cost(math.log1p))
         for level in (0, 1):
             with pytest.raises(
                 InvalidParameter, match=rf"between 0 and 1, both excluded, got {level}"
             ):
-                law.quantile(Fraction(level))
+                distribution.quantile(Fraction(level))
         with pytest.raises(Unsupported, match=r"more than 33554432 binary digits"):
-            law.probability_up_to(Fraction(10) ** 12)
+            distribution.probability_up_to(Fraction(10) ** 12)
     monkeypatch.setattr("leastnoise.costs.expectation._TERMS", 500)
     with pytest.raises(Unsupported, match=r"more than 500 periods of the noise"):
         private("1e-3").expected(ln.lp("3/2"))

@@ -1,4 +1,4 @@
-"""Steps: the law, its profile against brute force, and what it refuses."""
+"""Steps: the distribution, its profile against brute force, and what it refuses."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -77,23 +77,23 @@ def test_the_papers_noise_has_a_flat_profile() -> None:
 
 
 def test_a_lattice_noise_agrees_with_its_own_weights() -> None:
-    law = DiscreteUniform(reach=3, level=4, rim=1, atom=2)
-    profile = Profile(law, sensitivity=3)
-    assert profile.advantage == law.total_variation(Fraction(3))
+    distribution = DiscreteUniform(reach=3, level=4, rim=1, atom=2)
+    profile = Profile(distribution, sensitivity=3)
+    assert profile.advantage == distribution.total_variation(Fraction(3))
     weights = range(-9, 10)
     for factor in (Fraction(1), Fraction(5, 4), Fraction(7)):
         direct = max(
             sum(
                 (
-                    law.weight(j) - factor * law.weight(j - d)
+                    distribution.weight(j) - factor * distribution.weight(j - d)
                     for j in weights
-                    if law.weight(j) > factor * law.weight(j - d)
+                    if distribution.weight(j) > factor * distribution.weight(j - d)
                 ),
                 Fraction(0),
             )
             for d in (1, 2, 3)
         )
-        assert profile.at_factor(factor) == direct / law.total
+        assert profile.at_factor(factor) == direct / distribution.total
 
 
 @settings(max_examples=25)

@@ -1,4 +1,4 @@
-"""Laws of uniform noise on the line and on a lattice; its formulas against scipy."""
+"""Distributions of uniform noise on the line and on a lattice; its formulas against scipy."""
 
 from fractions import Fraction
 

@@ -106,7 +106,7 @@ def test_the_tables_agree_with_what_is_found_now() -> None:
 
 
 def test_the_closed_forms_against_integrals() -> None:
-    """E|X| and E X² of each law, by quadrature over its density and not by the formula."""
+    """E|X| and E X² of each distribution, by quadrature over its density and not by the formula."""
     from math import exp, expm1, inf, log, log1p
 
     from scipy.integrate import quad

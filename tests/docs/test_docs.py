@@ -215,12 +215,12 @@ def test_where_the_gaussian_overtakes() -> None:
     """At (1, 1e-6) from 12 answers on for l1 and from 9 on for l2; at (0, 1e-6) from 2 on."""
     rows = kept("compare-releases")
     first = {}
-    for promise, cost in {(row["promise"], row["cost"]): None for row in rows}:
-        line = [row for row in rows if (row["promise"], row["cost"]) == (promise, cost)]
+    for guarantee, cost in {(row["promise"], row["cost"]): None for row in rows}:
+        line = [row for row in rows if (row["promise"], row["cost"]) == (guarantee, cost)]
         times = [float(row["times the Gaussian"]) for row in line]
         assert all(before < after for before, after in pairwise(times))
         ahead = next(row for row in line if float(row["times the Gaussian"]) > 1)
-        first[promise, cost] = int(ahead["releases"])
+        first[guarantee, cost] = int(ahead["releases"])
     usual, plain = script.GUARANTEES
     assert first == {(usual, "l1"): 12, (usual, "l2"): 9, (plain, "l1"): 2, (plain, "l2"): 2}
 

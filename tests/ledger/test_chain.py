@@ -105,15 +105,15 @@ def test_a_sum_that_grows_too_long_is_never_too_small(order: list[int], over: in
 def test_a_sum_that_just_fits_and_one_a_hair_above(amount: Fraction, times: int) -> None:
     accounts = followed([amount] * (times - 1))
     hair = Fraction(1, 10**300)
-    promise = Privacy(amount, amount)
+    guarantee = Privacy(amount, amount)
     for spare in (Fraction(0), hair):
         accounts.limits["d", None] = (amount * times + spare, amount * times + spare)
-        accounts.check_limits("d", None, promise)
+        accounts.check_limits("d", None, guarantee)
     for epsilon, delta in ((hair, 0), (0, hair), (hair, hair)):
         limit = amount * times - epsilon, amount * times - delta
         accounts.limits["d", None] = limit
         with pytest.raises(BudgetExceeded, match="Not enough budget in dataset 'd': this"):
-            accounts.check_limits("d", None, promise)
+            accounts.check_limits("d", None, guarantee)
 
 
 @pytest.mark.parametrize("tiny", ["1e-18", "1e-160", "1e-300", 5e-324])

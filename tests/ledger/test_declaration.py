@@ -152,7 +152,7 @@ def test_every_certificate_in_it_proves_itself_again(ledger: ln.Ledger) -> None:
 
 
 def test_a_certificate_for_a_weaker_promise_is_not_passed_off_as_proof(ledger: ln.Ledger) -> None:
-    """Whether or not the same law, held to two promises, is kept as one noise."""
+    """Whether or not the same distribution, held to two promises, is kept as one noise."""
     ledger.set_limit(ln.Privacy(100, "1e-3"))
     stairs = ln.calibrate(ln.Privacy("0.1"), sensitivity=1).noise
     assert isinstance(stairs, ln.noise.Staircase)

@@ -367,7 +367,7 @@ def test_limits_of_data_sets_and_analysts_hold_together(path: Path) -> None:
     charged(nobody, "0.2")
     before = ada.accounts
     with pytest.raises(BudgetExceeded, match=r"in dataset 'data': this release needs .* remain of"):
-        charged(ada, "0.1")  # of ada's limit it is left; of the data set's it is not
+        charged(ada, "0.1")  # of ada's limit it is left; of the dataset's it is not
     with pytest.raises(BudgetExceeded, match="Not enough budget in dataset 'data': this"):
         charged(bob, "0.1")
     assert ada.accounts == before  # a refusal charges neither

@@ -38,7 +38,7 @@ PLAN = ln.plan(
     P("0.1"), [ln.NumericQuery(n, sensitivity=1, integer=True) for n in "ab"], solve=False
 )
 FRAME = pd.DataFrame({"v": [1, 2, 3] * 10, "g": ["north", "south", "north"] * 10})
-# Errors that a changed, well-formed ledger may give: another question, no such data set, no budget.
+# Errors that a changed, well-formed ledger may give: another question, no such dataset, no budget.
 WELL_FORMED = "has no dataset|This ledger already exists|was used for|was used with"
 WELL_FORMED += "|Allocation 'survey' exists|has the neighbor relation|has no allocation"
 

@@ -18,9 +18,9 @@ from leastnoise.core.sampling.entropy import CipherTape, SystemTape
 from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
 
 ln: Any = leastnoise  # wrong types are the point here, so mypy shall not see them
-PROMISE = ln.Privacy(delta="0.1")
-LINE = ln.calibrate(PROMISE, sensitivity=1)
-WHOLE = ln.calibrate(PROMISE, sensitivity=1, integer=True)
+GUARANTEE = ln.Privacy(delta="0.1")
+LINE = ln.calibrate(GUARANTEE, sensitivity=1)
+WHOLE = ln.calibrate(GUARANTEE, sensitivity=1, integer=True)
 LAW, LATTICE = ln.noise.Uniform(5, "0.1"), ln.noise.DiscreteUniform(reach=4)
 NAN, INF, ONE = math.nan, math.inf, np.array([1.0])
 HUGE = 10**4500  # within the door, but too long for Python to print
@@ -51,8 +51,8 @@ NUMBERS: dict[str, Callable[[Any], object]] = {
     "epsilon @ alone": lambda bad: ln.Privacy(epsilon=bad),
     "delta": lambda bad: ln.Privacy(1, bad),
     "delta @ alone": lambda bad: ln.Privacy(delta=bad),
-    "sensitivity": lambda bad: ln.calibrate(PROMISE, sensitivity=bad),
-    "sensitivity @ whole": lambda bad: ln.calibrate(PROMISE, sensitivity=bad, integer=True),
+    "sensitivity": lambda bad: ln.calibrate(GUARANTEE, sensitivity=bad),
+    "sensitivity @ whole": lambda bad: ln.calibrate(GUARANTEE, sensitivity=bad, integer=True),
     "p": ln.lp,
     "The threshold": ln.threshold,
     "the size of a cost's point": lambda bad: ln.piecewise_linear([(0, 0), (bad, 1)]),
@@ -78,15 +78,15 @@ OTHERS: dict[str, Callable[[Any], object]] = {
     "no promise": lambda bad: ln.Privacy(**bad),
     "privacy": lambda bad: ln.calibrate(bad, sensitivity=1),
     "δ @ calibrate": lambda bad: ln.calibrate(ln.Privacy(delta=bad), sensitivity=1),
-    "integer": lambda bad: ln.calibrate(PROMISE, sensitivity=1, integer=bad),
-    "cost": lambda bad: ln.calibrate(PROMISE, sensitivity=1, cost=bad),
+    "integer": lambda bad: ln.calibrate(GUARANTEE, sensitivity=1, integer=bad),
+    "cost": lambda bad: ln.calibrate(GUARANTEE, sensitivity=1, cost=bad),
     "cost @ expected": LAW.expected,
     "error": ln.l1,
     "points": ln.piecewise_linear,
     "a cost": ln.Cost,
     "name": lambda bad: ln.Cost(abs, bad),
-    "function": lambda bad: ln.calibrate(PROMISE, sensitivity=1, cost=ln.Cost(bad)),
-    "gives": lambda bad: ln.calibrate(PROMISE, sensitivity=1, cost=ln.Cost(lambda _: bad)),
+    "function": lambda bad: ln.calibrate(GUARANTEE, sensitivity=1, cost=ln.Cost(bad)),
+    "gives": lambda bad: ln.calibrate(GUARANTEE, sensitivity=1, cost=ln.Cost(lambda _: bad)),
     "a level @ law": LAW.ppf,
     "a level @ lattice": LATTICE.ppf,
     "allow_exact": lambda bad: calibrated("0.75", "1").release(1, allow_exact=bad),
@@ -321,9 +321,12 @@ def test_extreme_moments_are_floats_wherever_floats_reach(delta: str, size: str)
 @pytest.mark.parametrize(("delta", "size"), [*product(DELTAS, SIZES)])
 def test_an_extreme_law_can_be_asked_by_one_and_by_many(delta: str, size: str) -> None:
     mechanism = calibrated(delta, size)
-    for law in (mechanism.noise, mechanism.discretized.noise):
-        assert law.support()[1] == near(law.radius)
-        for call, places in ((law.cdf, [-INF, -1e300, 0, 1e-300, INF]), (law.ppf, [0, 0.25, 1])):
+    for distribution in (mechanism.noise, mechanism.discretized.noise):
+        assert distribution.support()[1] == near(distribution.radius)
+        for call, places in (
+            (distribution.cdf, [-INF, -1e300, 0, 1e-300, INF]),
+            (distribution.ppf, [0, 0.25, 1]),
+        ):
             one = [call(float(place)) for place in places]
             assert call(np.array(places, float)) == pytest.approx(one, rel=1e-9, abs=0)
             assert one == sorted(one)
@@ -345,6 +348,6 @@ def test_what_the_door_lets_in_can_be_printed(question: str) -> None:
 
 
 def test_the_promise_of_many_touches_is_told() -> None:
-    promise = calibrated("1e-6", "1").release(ONE, contributions=1000).privacy.delta
+    guarantee = calibrated("1e-6", "1").release(ONE, contributions=1000).privacy.delta
     together = 1 - (1 - Fraction("1e-6")) ** 1000
-    assert together <= promise <= together * (1 + Fraction(1, 10**9))
+    assert together <= guarantee <= together * (1 + Fraction(1, 10**9))

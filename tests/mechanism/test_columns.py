@@ -31,9 +31,9 @@ pd: Any = import_module("pandas")
 pl: Any = import_module("polars")
 pa: Any = import_module("pyarrow")
 
-PROMISE = ln.Privacy(delta="0.1")
-LINE = ln.calibrate(PROMISE, sensitivity=1)
-WHOLE = ln.calibrate(PROMISE, sensitivity=1, integer=True)
+GUARANTEE = ln.Privacy(delta="0.1")
+LINE = ln.calibrate(GUARANTEE, sensitivity=1)
+WHOLE = ln.calibrate(GUARANTEE, sensitivity=1, integer=True)
 WIDE = ln.calibrate(ln.Privacy(delta="1e-40"), sensitivity=1, integer=True)  # ± 5·10³⁹
 BEYOND = ln.calibrate(ln.Privacy(delta="1e-9"), sensitivity="1e300")  # ± 5·10³⁰⁸
 
@@ -67,7 +67,7 @@ def chunked(array: Any) -> Any:
 
 
 # How an array becomes a column; the type of its released column by the kind of result: floats,
-# whole numbers of 64 bits, longer ones.
+# integers of 64 bits, longer ones.
 FORMS: dict[str, tuple[Callable[[Any], Any], dict[str, str]]] = {
     "pandas": (
         lambda array: pd.Series(array, LABELS, name="n"),
@@ -170,7 +170,7 @@ def test_a_column_can_be_put_back_into_its_table() -> None:
 
 def test_a_column_that_one_person_touches_often_promises_less() -> None:
     column = pl.Series([1.0, 2.0])
-    assert LINE.release(column).privacy == PROMISE
+    assert LINE.release(column).privacy == GUARANTEE
     assert LINE.release(column, contributions=3).privacy == ln.Privacy(delta="0.271")
     with pytest.raises(InvalidParameter, match="contributions must be an integer of at least 1"):
         LINE.release(column, contributions=0)

@@ -2,7 +2,7 @@
 
 For two true answers Δ apart and the half-line that tells them apart best, P(S) ≤ e^ε·P′(S) + δ must
 hold. Both probabilities are bounded from the safe sides by Clopper and Pearson's intervals, so a
-mechanism that keeps its promise fails at a rate of at most 1e-9 a case.
+mechanism that satisfies its guarantee fails at a rate of at most 1e-9 a case.
 """
 
 import math
@@ -18,7 +18,7 @@ from tests.support.confidence_intervals import FALSE_ALARM
 
 DRAWS = 400_000
 
-# One promise for each family that is kept tightly enough for an audit to see a broken one.
+# One guarantee for each family that is kept tightly enough for an audit to see a broken one.
 CASES = [
     ("uniform", "0", "0.1", False, ln.l1),
     ("comb", "0", "0.7", False, ln.l2),
@@ -43,9 +43,9 @@ CASES = [
 
 
 def _told_apart(mechanism: ln.Mechanism, moved: int, privacy: ln.Privacy, draws: int) -> bool:
-    """Whether some half-line proves that the promise is broken, wrongly at a rate ≤ 1e-9.
+    """Whether some half-line proves that the guarantee is broken, wrongly at a rate ≤ 1e-9.
 
-    The half-lines are fixed beforehand, from the law and not from the draws.
+    The half-lines are fixed beforehand, from the distribution and not from the draws.
     """
     kind = np.int64 if mechanism.integer else np.float64
     near, far = (

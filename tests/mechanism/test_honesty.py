@@ -233,7 +233,7 @@ def test_a_figure_of_a_given_noise_does_not_call_it_optimal(tmp_path: Path) -> N
 
 
 def test_noise_beyond_the_floats_comes_as_fractions_wherever_the_values_lie() -> None:
-    """Neither infinities nor a type that tells: the law alone decides."""
+    """Neither infinities nor a type that tells: the distribution alone decides."""
     mechanism = ln.calibrate(ln.Privacy(delta="1e-9"), sensitivity="1e300")
     for size in (0.0, 1e308, -1.7e308):
         answers = mechanism.release(np.full(20, size))

@@ -1,4 +1,4 @@
-"""Noises of one's own: held to a promise over every move, then drawn by the same sampler."""
+"""Your own noise: its guarantee is verified for every shift, and the same sampler is used."""
 
 from collections import Counter
 from fractions import Fraction
@@ -23,32 +23,36 @@ COMB = Steps([-1, "-3/4", "-1/4", "1/4", "3/4", 1], ["1/3", "2/3", "1/3", "2/3",
 @settings(max_examples=60)
 @given(steps(), st.sampled_from([Fraction(1, 12), Fraction(1, 5), Fraction(3, 4), Fraction(7)]))
 def test_a_rounded_law_is_the_mass_of_every_cell(noise: Steps, step: Fraction) -> None:
-    law = noise.rounded(step)
+    distribution = noise.rounded(step)
     low, high = noise.ends
     total = Fraction(0)
     for index in range(int(low / step) - 2, int(high / step) + 3):
         mass = noise.between((index - Fraction(1, 2)) * step, (index + Fraction(1, 2)) * step)
-        assert Fraction(law.weight(index), law.total) == mass
+        assert Fraction(distribution.weight(index), distribution.total) == mass
         total += mass
-        assert law.probability_up_to(index * step) == total
+        assert distribution.probability_up_to(index * step) == total
     assert total == 1
-    indices = range(-law.farthest, law.farthest + 1)
-    first = sum(Fraction(law.weight(j), law.total) * j * step for j in indices)
-    second = sum(Fraction(law.weight(j), law.total) * (j * step) ** 2 for j in indices)
-    assert law.variance() == second - first**2
-    assert law.expected(ln.l2) == second
-    reach = law.half_width_in_steps(Fraction(9, 10))
-    inside = sum(law.weight(j) for j in range(-reach, reach + 1))
-    assert Fraction(inside, law.total) >= Fraction(9, 10)
+    indices = range(-distribution.farthest, distribution.farthest + 1)
+    first = sum(Fraction(distribution.weight(j), distribution.total) * j * step for j in indices)
+    second = sum(
+        Fraction(distribution.weight(j), distribution.total) * (j * step) ** 2 for j in indices
+    )
+    assert distribution.variance() == second - first**2
+    assert distribution.expected(ln.l2) == second
+    reach = distribution.half_width_in_steps(Fraction(9, 10))
+    inside = sum(distribution.weight(j) for j in range(-reach, reach + 1))
+    assert Fraction(inside, distribution.total) >= Fraction(9, 10)
 
 
 @settings(max_examples=30)
 @given(steps())
 def test_every_ticket_is_held_by_its_point(noise: Steps) -> None:
-    law = noise.rounded(Fraction(1, 3))
-    held = Counter(law.scheme.index_of(ticket) for ticket in range(law.total))
+    distribution = noise.rounded(Fraction(1, 3))
+    held = Counter(distribution.scheme.index_of(ticket) for ticket in range(distribution.total))
     assert held == {
-        j: law.weight(j) for j in range(-law.farthest, law.farthest + 1) if law.weight(j)
+        j: distribution.weight(j)
+        for j in range(-distribution.farthest, distribution.farthest + 1)
+        if distribution.weight(j)
     }
 
 
@@ -56,13 +60,13 @@ def test_every_ticket_is_held_by_its_point(noise: Steps) -> None:
 @given(steps(), st.lists(st.integers(0, (1 << 64) - 1), min_size=1, max_size=50))
 def test_both_routes_draw_the_same(noise: Steps, words: list[int]) -> None:
     """Words that need another one are left out: bulk reads that one after the block."""
-    law = noise.rounded(Fraction(1, 64))
-    kept = [w for w in words if law.scheme.index_if_certain(w, 64) is not None]
+    distribution = noise.rounded(Fraction(1, 64))
+    kept = [w for w in words if distribution.scheme.index_if_certain(w, 64) is not None]
     if not kept:
         return
     one, many = Replay(kept), Replay(kept)
-    singles = [law.scheme.draw(one) for _ in kept]
-    blocks = bulk.blocks(law.scheme, len(kept), many)
+    singles = [distribution.scheme.draw(one) for _ in kept]
+    blocks = bulk.blocks(distribution.scheme, len(kept), many)
     assert [x for block, _, _ in blocks for x in block.tolist()] == singles
 
 

@@ -1,4 +1,5 @@
-"""The staircase in the plane: its law, its privacy, its draws, and two answers released at once."""
+"""The staircase in the plane: its distribution, its privacy, its draws, and two answers released at
+once."""
 
 import dataclasses
 import math
@@ -66,7 +67,7 @@ def vanishes(left: list[Fraction]) -> bool:
     return left == [0]
 
 
-# ------------------------------------------------------------------- the laws
+# ------------------------------------------------------------------- the distributions
 
 
 @given(planes)
@@ -97,17 +98,19 @@ def test_the_plane_holds_all_mass_and_its_cost(noise: PlanarStaircase) -> None:
 
 
 @given(lattices())
-def test_the_lattice_holds_all_mass_and_its_cost(law: DiscretePlanarStaircase) -> None:
+def test_the_lattice_holds_all_mass_and_its_cost(distribution: DiscretePlanarStaircase) -> None:
     """The same, point by point, from the first period on: the one point at 0 is not 4·0 of them."""
-    found = Counter(abs(i) + abs(j) for i, j in diamond(5 * law.steps))
-    for power, whole in ((0, Fraction(1)), (1, law.cost / law.step)):
+    found = Counter(abs(i) + abs(j) for i, j in diamond(5 * distribution.steps))
+    for power, whole in ((0, Fraction(1)), (1, distribution.cost / distribution.step)):
         left = [whole]
         for n in range(power + 4):
-            distances = range(n * law.steps, (n + 1) * law.steps)
-            mass = sum(found[r] * r**power * law.weight(r) for r in distances)
-            left.append(left[-1] - mass / law.total)
-        assert vanishes([rest / law.ratio**n for n, rest in enumerate(left)][1:])
-        control = [(rest + Fraction(1, 10**9)) / law.ratio**n for n, rest in enumerate(left)]
+            distances = range(n * distribution.steps, (n + 1) * distribution.steps)
+            mass = sum(found[r] * r**power * distribution.weight(r) for r in distances)
+            left.append(left[-1] - mass / distribution.total)
+        assert vanishes([rest / distribution.ratio**n for n, rest in enumerate(left)][1:])
+        control = [
+            (rest + Fraction(1, 10**9)) / distribution.ratio**n for n, rest in enumerate(left)
+        ]
         assert not vanishes(control[1:])
 
 
@@ -137,19 +140,19 @@ def test_gamma_0_and_gamma_1_are_one_law() -> None:
 
 @given(lattices(), st.fractions(min_value=Fraction(1, 100), max_value=Fraction(999, 1000)))
 def test_the_smallest_distance_that_enough_stay_within(
-    law: DiscretePlanarStaircase, level: Fraction
+    distribution: DiscretePlanarStaircase, level: Fraction
 ) -> None:
-    mass, distance = law.weight(0) / law.total, 0
+    mass, distance = distribution.weight(0) / distribution.total, 0
     while mass < level:
         distance += 1
-        mass += 4 * distance * law.weight(distance) / law.total
-    assert law.within(level) == distance
+        mass += 4 * distance * distribution.weight(distance) / distribution.total
+    assert distribution.within(level) == distance
 
 
 def test_nearly_certain_distances_are_found_too() -> None:
-    law = DiscretePlanarStaircase(Fraction(1), HALF, 1, 1)
+    distribution = DiscretePlanarStaircase(Fraction(1), HALF, 1, 1)
     rare = Fraction(1, 10**400)
-    reach = law.within(1 - rare)
+    reach = distribution.within(1 - rare)
     # P(‖X‖ > r) = Σ 4n·2⁻ⁿ/9 over n > r = 4(r + 2)·2⁻ʳ/9
     assert Fraction(4 * (reach + 2), 9 << reach) <= rare < Fraction(8 * (reach + 1), 9 << reach)
 
@@ -157,22 +160,24 @@ def test_nearly_certain_distances_are_found_too() -> None:
 # ------------------------------------------------------------------- privacy
 
 
-@pytest.mark.parametrize("law", SMALL, ids=lambda law: f"{law.edge} of {law.steps}")
+@pytest.mark.parametrize(
+    "distribution", SMALL, ids=lambda distribution: f"{distribution.edge} of {distribution.steps}"
+)
 def test_every_move_of_a_period_keeps_the_ratio_and_one_more_step_does_not(
-    law: DiscretePlanarStaircase,
+    distribution: DiscretePlanarStaircase,
 ) -> None:
     """By brute force, exactly: over all moves, from every point of a few periods."""
 
     def worst(steps: int) -> Fraction:
         moves = diamond(steps)
         return max(
-            law.probability(i, j) / law.probability(i + di, j + dj)
-            for i, j in diamond(3 * law.steps)
+            distribution.probability(i, j) / distribution.probability(i + di, j + dj)
+            for i, j in diamond(3 * distribution.steps)
             for di, dj in moves
         )
 
-    assert worst(law.steps) == 1 / law.ratio  # no more, and no less
-    assert worst(law.steps + 1) > 1 / law.ratio
+    assert worst(distribution.steps) == 1 / distribution.ratio  # no more, and no less
+    assert worst(distribution.steps + 1) > 1 / distribution.ratio
 
 
 @settings(max_examples=30)
@@ -278,18 +283,18 @@ def test_every_point_of_a_diamond_has_one_index() -> None:
 
 @given(lattices())
 def test_the_mixture_chooses_each_diamond_as_often_as_it_weighs(
-    law: DiscretePlanarStaircase,
+    distribution: DiscretePlanarStaircase,
 ) -> None:
     """j + j+1 geometric numbers are m with probability C(m, j)·b^(m−j)·(1−b)^(j+1)."""
-    parts, b = mixture(law), law.ratio
+    parts, b = mixture(distribution), distribution.ratio
     for m in range(6):
         drawn = sum(
             Fraction(part, sum(parts)) * math.comb(m, j) * b ** (m - j) * (1 - b) ** (j + 1)
             for j, part in enumerate(parts)
             if j <= m
         )
-        points = len(diamond(m * law.steps + law.edge - 1))
-        assert drawn == (1 - b) * b**m * points / law.total
+        points = len(diamond(m * distribution.steps + distribution.edge - 1))
+        assert drawn == (1 - b) * b**m * points / distribution.total
 
 
 class Choices:
@@ -340,9 +345,9 @@ def test_every_choice_enumerated_gives_the_claimed_law(monkeypatch: pytest.Monke
     Numbers that are cut make the diamond the third or a later one, which is never mistaken for an
     earlier: points of the first diamonds keep their probability from those.
     """
-    law = DiscretePlanarStaircase(Fraction(1), HALF, steps=1, edge=1)
+    distribution = DiscretePlanarStaircase(Fraction(1), HALF, steps=1, edge=1)
     largest = 2
-    tape = Choices(largest, law.ratio)
+    tape = Choices(largest, distribution.ratio)
     radii: list[int] = []
 
     def noted(radius: int, index: int) -> tuple[int, int]:
@@ -354,7 +359,7 @@ def test_every_choice_enumerated_gives_the_claimed_law(monkeypatch: pytest.Monke
     monkeypatch.setattr(planar, "point", noted)
 
     def work() -> tuple[int, int]:
-        i, j = sample_pair(law, tape)  # type: ignore[arg-type]
+        i, j = sample_pair(distribution, tape)  # type: ignore[arg-type]
         return (i, j) if radii.pop() < largest else (99, 99)
 
     found = tape.every(work)
@@ -362,7 +367,7 @@ def test_every_choice_enumerated_gives_the_claimed_law(monkeypatch: pytest.Monke
     assert beyond + sum(found.values()) == 1
     claimed = {
         (i, j): sum(
-            (1 - law.ratio) * law.ratio**m / law.total
+            (1 - distribution.ratio) * distribution.ratio**m / distribution.total
             for m in range(largest)
             if m >= abs(i) + abs(j)
         )
@@ -374,15 +379,17 @@ def test_every_choice_enumerated_gives_the_claimed_law(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("trials", [50_000, pytest.param(300_000, marks=pytest.mark.long)])
 def test_draws_follow_the_law(trials: int) -> None:
     """Each near point's count in its Clopper–Pearson interval; false alarms at most 1e-9."""
-    law = DiscretePlanarStaircase(Fraction(1), Fraction(2, 5), steps=2, edge=1)
-    line = DiscreteStaircase(Fraction(1), law.ratio, (Run(0, 1, 5), Run(1, 1, 2)))
+    distribution = DiscretePlanarStaircase(Fraction(1), Fraction(2, 5), steps=2, edge=1)
+    line = DiscreteStaircase(Fraction(1), distribution.ratio, (Run(0, 1, 5), Run(1, 1, 2)))
     near, tape = diamond(4), CipherTape()
 
     def misfits(found: Counter[tuple[int, int]]) -> int:
         bounds = {p: clopper_pearson(found[p], trials, FALSE_ALARM / len(near)) for p in near}
-        return sum(not low <= law.probability(*p) <= high for p, (low, high) in bounds.items())
+        return sum(
+            not low <= distribution.probability(*p) <= high for p, (low, high) in bounds.items()
+        )
 
-    assert misfits(Counter(sample_pair(law, tape) for _ in range(trials))) == 0
+    assert misfits(Counter(sample_pair(distribution, tape) for _ in range(trials))) == 0
     # The controls: a staircase for each answer; and a distance by its weight without its points.
     apart = Counter((line.scheme.draw(tape), line.scheme.draw(tape)) for _ in range(trials))
     assert misfits(apart) > 0
@@ -398,14 +405,14 @@ def test_draws_follow_the_law(trials: int) -> None:
 def test_releases_stay_within_as_often_as_they_say(epsilon: str) -> None:
     """False alarms at most 1e-9 a case; the sum of both errors and where they point."""
     mechanism = calibrate_pair(ln.Privacy(epsilon=epsilon), sensitivity="0.1")
-    law, trials, tape = mechanism.discretized, 5_000, CipherTape()
-    drawn = [sample_pair(law, tape) for _ in range(trials)]
+    distribution, trials, tape = mechanism.discretized, 5_000, CipherTape()
+    drawn = [sample_pair(distribution, tape) for _ in range(trials)]
     for level in (HALF, Fraction(9, 10)):
-        reach = law.within(level)
+        reach = distribution.within(level)
         low, high = clopper_pearson(
             sum(abs(i) + abs(j) <= reach for i, j in drawn), trials, FALSE_ALARM / 8
         )
-        assert low <= level <= high  # the law is so fine that P(‖X‖ ≤ reach) is the level
+        assert low <= level <= high  # the distribution is so fine that P(‖X‖ ≤ reach) is the level
     for count in (
         sum(i > j for i, j in drawn),
         sum(i + j > 0 for i, j in drawn),
@@ -453,7 +460,7 @@ def test_rounding_two_answers_moves_them_by_a_step_more_than_one(
 def test_one_step_less_would_not_do() -> None:
     """The controls, with g = 1: Δ = 1 moves two points by 2 steps, and kept half a step off by 4.
 
-    So k + 1 and k + 3 are what they must be, and k or k + 2 would break the promise.
+    So k + 1 and k + 3 are what they must be, and k or k + 2 would break the guarantee.
     """
     grid = Grid(Fraction(1))
     assert moved_by(grid, [Fraction(1, 4)] * 2, [Fraction(3, 4)] * 2) == 2

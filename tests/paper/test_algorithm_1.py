@@ -22,15 +22,15 @@ def output(algorithm: Algorithm1, formula: str, value: float, r: float) -> float
 
 def enumerated(algorithm: Algorithm1, formula: str, bits: int) -> tuple[float, float]:
     """Return the distance and the share of certain outputs over all r of so many bits."""
-    laws = []
+    distributions = []
     for value in (0.0, float(algorithm.sensitivity)):
-        law = defaultdict(Fraction, {value: algorithm.alpha})
+        distribution = defaultdict(Fraction, {value: algorithm.alpha})
         for k in range(1 << bits):
-            law[output(algorithm, formula, value, k / (1 << bits))] += (
+            distribution[output(algorithm, formula, value, k / (1 << bits))] += (
                 1 - algorithm.alpha
             ) / 2**bits
-        laws.append(law)
-    here, there = laws
+        distributions.append(distribution)
+    here, there = distributions
     distance = sum(max(mass - there[y], Fraction(0)) for y, mass in here.items())
     return float(distance), float(sum(mass for y, mass in here.items() if not there[y]))
 

@@ -10,7 +10,7 @@ from math import comb, factorial, prod
 
 import pytest
 
-Law = dict[int, Fraction]
+Distribution = dict[int, Fraction]
 
 ANSWERS = 4
 DELTA = Fraction("0.88")
@@ -20,24 +20,27 @@ E_UPPER = E_LOWER + Fraction(2 * 2**40, factorial(40))
 SKEW = {-1: Fraction("0.17"), 0: Fraction("0.765"), 1: Fraction("0.065")}
 
 
-def needed_delta(law: Law, shifts: tuple[int, ...], factor: Fraction) -> Fraction:
+def needed_delta(distribution: Distribution, shifts: tuple[int, ...], factor: Fraction) -> Fraction:
     """Return the sum of (p − factor·q)₊, where q is p shifted by ``shifts``."""
     total = Fraction(0)
-    for point in product(law, repeat=len(shifts)):
-        p = prod((law[x] for x in point), start=Fraction(1))
+    for point in product(distribution, repeat=len(shifts)):
+        p = prod((distribution[x] for x in point), start=Fraction(1))
         shifted = zip(point, shifts, strict=True)
-        q = prod((law.get(x - d, Fraction(0)) for x, d in shifted), start=Fraction(1))
+        q = prod((distribution.get(x - d, Fraction(0)) for x, d in shifted), start=Fraction(1))
         total += max(Fraction(0), p - factor * q)
     return total
 
 
-def symmetrize(law: Law) -> Law:
-    places = {*law, *(-x for x in law)}
-    return {x: (law.get(x, Fraction(0)) + law.get(-x, Fraction(0))) / 2 for x in places}
+def symmetrize(distribution: Distribution) -> Distribution:
+    places = {*distribution, *(-x for x in distribution)}
+    return {
+        x: (distribution.get(x, Fraction(0)) + distribution.get(-x, Fraction(0))) / 2
+        for x in places
+    }
 
 
-def cost(law: Law) -> Fraction:
-    return sum((abs(x) * p for x, p in law.items()), Fraction(0))
+def cost(distribution: Distribution) -> Fraction:
+    return sum((abs(x) * p for x, p in distribution.items()), Fraction(0))
 
 
 def exceed(least: int, chance: Fraction) -> Fraction:
@@ -91,8 +94,10 @@ def test_asymmetric_noise_fails_if_shifts_have_both_signs() -> None:
 def test_symmetrizing_needs_no_more_than_the_mean_over_all_signs(seed: int) -> None:
     rng = random.Random(seed)
     weights = [rng.randrange(1, 20) for _ in range(4)]
-    law = {x: Fraction(w, sum(weights)) for x, w in zip((-1, 0, 1, 2), weights, strict=True)}
+    distribution = {
+        x: Fraction(w, sum(weights)) for x, w in zip((-1, 0, 1, 2), weights, strict=True)
+    }
     factor = Fraction(rng.randrange(4, 12), 4)
     signs = list(product((1, -1), repeat=3))
-    mean = sum((needed_delta(law, s, factor) for s in signs), Fraction(0)) / len(signs)
-    assert needed_delta(symmetrize(law), (1, 1, 1), factor) <= mean
+    mean = sum((needed_delta(distribution, s, factor) for s in signs), Fraction(0)) / len(signs)
+    assert needed_delta(symmetrize(distribution), (1, 1, 1), factor) <= mean

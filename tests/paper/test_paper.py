@@ -214,8 +214,8 @@ def test_the_data_behind_the_figures() -> None:
     assert small["ℓ1, δ = ε"] == pytest.approx(4, rel=1e-3)
     assert small["ℓ2, δ = ε"] == pytest.approx(24, rel=1e-3)
     assert small["ℓ2, δ = tanh(ε/2)"] == pytest.approx(6, rel=1e-3)
-    for law in series.p_alphas().values():
-        assert ln.Profile(law, sensitivity=1).advantage == Fraction(4, 5)
+    for distribution in series.p_alphas().values():
+        assert ln.Profile(distribution, sensitivity=1).advantage == Fraction(4, 5)
     costs = [stage.cost.upper for stage in series.proof().stages]
     assert costs == sorted(costs, reverse=True)
 

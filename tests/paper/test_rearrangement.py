@@ -1,4 +1,4 @@
-"""Lemma 1 and Theorem 2's proof as a program: their laws over random noises."""
+"""Lemma 1 and Theorem 2's proof as a program: their distributions over random noises."""
 
 from fractions import Fraction
 

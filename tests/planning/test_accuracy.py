@@ -1,4 +1,4 @@
-"""The smallest promise for an accuracy: against formulas, and never a digit more than needed."""
+"""privacy_for: compared with formulas, and never a larger guarantee than needed."""
 
 import math
 import re
@@ -24,7 +24,7 @@ def below(number: Fraction) -> Fraction:
 
 
 def met(privacy: ln.Privacy, error: object, confidence: object, **asked: object) -> bool:
-    """Whether what calibrate finds for a promise is as accurate as that."""
+    """Whether what calibrate finds for a guarantee is as accurate as that."""
     mechanism = ln.calibrate(privacy, **asked)  # type: ignore[arg-type]
     return half_width(mechanism, confidence) <= Fraction(str(error))  # type: ignore[arg-type]
 

@@ -105,7 +105,8 @@ def test_costs_at_other_promises_are_the_theorems(epsilon: float, delta: float) 
 
 
 def test_half_widths_are_the_quantiles_of_what_is_drawn() -> None:
-    """Stretched by a millionth and rounded to a millionth of Δ: nearly the quantiles of the law."""
+    """Stretched by a millionth and rounded to a millionth of Δ: nearly the quantiles of the
+    distribution."""
     assert BOTH["gaussian"].mechanism is not None
     sigma = float(BOTH["gaussian"].mechanism.noise.std())
     assert float(BOTH["gaussian"].half_width) == pytest.approx(sigma * norm.ppf(0.975), rel=1e-5)

@@ -1,4 +1,4 @@
-"""Several answers under one promise: proved together, split well, refused in words."""
+"""Plans: the total guarantee, the split among answers, and rejected plans."""
 
 import itertools
 import json
@@ -63,7 +63,7 @@ MIXED = (
     ln.NumericQuery("income", sensitivity=4, weight=2),
     ln.NumericQuery("age", sensitivity="1/3", cost=ln.l2),
 )
-PROMISES = [
+GUARANTEES = [
     ln.Privacy(1, "1e-6"),
     ln.Privacy(1),
     ln.Privacy(delta="0.1"),
@@ -79,27 +79,40 @@ GRID = 1 << 64
 
 
 def outcomes(mechanism: ln.Mechanism, reach: int) -> dict[int, int]:
-    """The probabilities of a drawn law on whole numbers, in parts of 2⁻⁶⁴, rounded up."""
-    law = mechanism.discretized.noise
-    return {i: math.ceil(law.weight(i) * GRID / law.total) for i in range(-reach, reach + 1)}
+    """The probabilities of a drawn distribution on integers, in parts of 2⁻⁶⁴, rounded up."""
+    distribution = mechanism.discretized.noise
+    return {
+        i: math.ceil(distribution.weight(i) * GRID / distribution.total)
+        for i in range(-reach, reach + 1)
+    }
 
 
 def hockey_stick(found: Plan, moves: tuple[int, ...], reach: int) -> tuple[Fraction, Fraction]:
     """P(S) − e^ε·P'(S) for the best S within a box at one move, from below; and P(box).
 
-    By enumeration of the product law: no set tells the two apart better than the promise allows.
+    By enumeration of the product distribution: no set of outputs distinguishes the two better than
+    the guarantee allows.
     """
-    laws = [outcomes(made, reach + max(map(abs, moves))) for made in found._ready]
+    distributions = [outcomes(made, reach + max(map(abs, moves))) for made in found._ready]
     factor = exponential(found.privacy.epsilon).upper
     inside = gained = 0
-    for place in itertools.product(range(-reach, reach + 1), repeat=len(laws)):
-        here = math.prod(law[x] - 2 for law, x in zip(laws, place, strict=True) if law[x] > 2)
-        if not all(law[x] > 2 for law, x in zip(laws, place, strict=True)):
+    for place in itertools.product(range(-reach, reach + 1), repeat=len(distributions)):
+        here = math.prod(
+            distribution[x] - 2
+            for distribution, x in zip(distributions, place, strict=True)
+            if distribution[x] > 2
+        )
+        if not all(
+            distribution[x] > 2 for distribution, x in zip(distributions, place, strict=True)
+        ):
             continue
-        there = math.prod(law[x - d] for law, x, d in zip(laws, place, moves, strict=True))
+        there = math.prod(
+            distribution[x - d]
+            for distribution, x, d in zip(distributions, place, moves, strict=True)
+        )
         inside += here
         gained += max(0, here * factor.denominator - factor.numerator * there)
-    whole = GRID ** len(laws)
+    whole = GRID ** len(distributions)
     return Fraction(gained, whole * factor.denominator), Fraction(inside, whole)
 
 
@@ -144,7 +157,7 @@ def test_split_and_shared_noise_are_among_what_is_enumerated() -> None:
     assert ways == {"split", "shared"}
 
 
-@pytest.mark.parametrize("privacy", PROMISES)
+@pytest.mark.parametrize("privacy", GUARANTEES)
 def test_counts_and_sums_together(privacy: ln.Privacy) -> None:
     found = quick(privacy, *MIXED)
     found.verify()
@@ -160,7 +173,7 @@ def test_counts_and_sums_together(privacy: ln.Privacy) -> None:
     assert found.cost == sum(drawn)
 
 
-@pytest.mark.parametrize("privacy", PROMISES)
+@pytest.mark.parametrize("privacy", GUARANTEES)
 @pytest.mark.parametrize("family", [None, "laplace", "uniform", "staircase", "canonical"])
 def test_never_dearer_than_an_even_split(privacy: ln.Privacy, family: str | None) -> None:
     def level() -> Fraction:
@@ -181,7 +194,8 @@ def test_never_dearer_than_an_even_split(privacy: ln.Privacy, family: str | None
         )
 
     found = quick(privacy, *MIXED)
-    # A level density needs δ, falling stairs need ε: else there is nothing to keep the promise by.
+    # A level density needs δ, falling stairs need ε: else there is nothing to satisfy the guarantee
+    # by.
     missing = {"uniform": privacy.delta, "staircase": privacy.epsilon}
     if missing.get(family or "", 1):
         assert found.cost <= level()
@@ -201,13 +215,16 @@ def test_the_lattice_keeps_what_gaussian_noises_share(many: int) -> None:
     assert found.rows[0].how == "shared"
     moved = 0.0
     for made in found._ready:
-        law = made.discretized.noise
-        assert isinstance(law, Rounded)
-        assert isinstance(law.noise, Gaussian)
+        distribution = made.discretized.noise
+        assert isinstance(distribution, Rounded)
+        assert isinstance(distribution.noise, Gaussian)
         assert isinstance(made.noise, Gaussian)
         assert made.effective_sensitivity > made.sensitivity
-        assert made.effective_sensitivity / law.noise.sigma == made.sensitivity / made.noise.sigma
-        moved += float(made.effective_sensitivity / law.noise.sigma) ** 2
+        assert (
+            made.effective_sensitivity / distribution.noise.sigma
+            == made.sensitivity / made.noise.sigma
+        )
+        moved += float(made.effective_sensitivity / distribution.noise.sigma) ** 2
     mu = math.sqrt(moved)
     reached = norm.cdf(mu / 2 - 1 / mu) - math.e * norm.cdf(-mu / 2 - 1 / mu)
     assert reached == pytest.approx(1e-6, rel=1e-6)

@@ -64,19 +64,19 @@ def test_five_counts_in_l2() -> None:
 
 
 @st.composite
-def laws(draw: st.DrawFn) -> list[Fraction]:
+def distributions(draw: st.DrawFn) -> list[Fraction]:
     """Symmetric noise on −2 … 2, as its probabilities."""
     half = draw(st.lists(st.integers(0, 20), min_size=3, max_size=3).filter(any))
     total = 2 * half[2] + 2 * half[1] + half[0]
     return [Fraction(half[abs(x)], total) for x in range(-2, 3)]
 
 
-def needed_delta(law: list[Fraction], releases: int, factor: Fraction) -> Fraction:
+def needed_delta(distribution: list[Fraction], releases: int, factor: Fraction) -> Fraction:
     """Return the sum of (p − factor·q)₊ over all outputs, where all counts shift by 1."""
 
     def probability(point: tuple[int, ...], shift: int) -> Fraction:
         parts = (x - shift + 2 for x in point)
-        return math.prod((law[x] if 0 <= x < 5 else Fraction(0) for x in parts), start=ONE)
+        return math.prod((distribution[x] if 0 <= x < 5 else Fraction(0) for x in parts), start=ONE)
 
     return sum(
         (
@@ -87,14 +87,18 @@ def needed_delta(law: list[Fraction], releases: int, factor: Fraction) -> Fracti
     )
 
 
-@given(laws(), st.integers(1, 3), st.sampled_from(["0", "0.5", "2"]))
-def test_no_symmetric_noise_costs_less(law: list[Fraction], releases: int, epsilon: str) -> None:
+@given(distributions(), st.integers(1, 3), st.sampled_from(["0", "0.5", "2"]))
+def test_no_symmetric_noise_costs_less(
+    distribution: list[Fraction], releases: int, epsilon: str
+) -> None:
     """Any noise satisfies its own δ, which enumeration of all outputs gives."""
-    delta = needed_delta(law, releases, exponential(Fraction(epsilon)).lower)
+    delta = needed_delta(distribution, releases, exponential(Fraction(epsilon)).lower)
     if delta >= 1 or (not delta and epsilon == "0"):
         return
     for cost, power in ((ln.l1, 1), (ln.l2, 2)):
-        own = sum((abs(x) ** power * p for x, p in zip(range(-2, 3), law, strict=True)), ONE * 0)
+        own = sum(
+            (abs(x) ** power * p for x, p in zip(range(-2, 3), distribution, strict=True)), ONE * 0
+        )
         assert bound_of_counts(cost, ln.Privacy(epsilon, delta), releases) <= own
 
 

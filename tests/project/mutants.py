@@ -444,7 +444,7 @@ LEDGERS = [
         "drawn before it is charged",
         "leastnoise.ledger.recording:Recording._release_recorded",
         insert_before(
-            "receipt, stored = ledger.charge_or_recall(price, self.key, fresh=self.fresh)",
+            "receipt, stored = ledger.charge_or_recall(charge, self.key, fresh=self.fresh)",
             "drawn = draw(); draw = lambda tape: drawn",
         ),
         CHARGED_FIRST,

@@ -1,4 +1,4 @@
-"""The measurements: their arithmetic, the shape of a quick run, and the tables that are shown."""
+"""The benchmarks: their arithmetic, the shape of a quick run, and the pages."""
 
 import json
 import math
@@ -16,14 +16,23 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import bars, distributions, installing, many_answers, pages, tables, timing, words
-from benchmarks.peers import speaking
+from benchmarks import (
+    distributions,
+    formatting,
+    installing,
+    many_answers,
+    pages,
+    tables,
+    targets,
+    timing,
+)
+from benchmarks.charts import CHARTS
+from benchmarks.peers import protocol
 from benchmarks.peers.environments import CACHE, PEERS, PINS, pinned
 from benchmarks.peers.process import Cannot, PeerProcess
-from benchmarks.pictures import PICTURES
 
 HOME = bench.HOME
-KEPT: dict[str, Any] = json.loads((HOME / "results.json").read_text(encoding="utf-8"))
+RESULTS: dict[str, Any] = json.loads((HOME / "results.json").read_text(encoding="utf-8"))
 
 # ------------------------------------------------------------------- timing
 
@@ -36,13 +45,13 @@ def test_contestants_take_turns_and_the_first_of_each_does_not_count() -> None:
         return len(order)
 
     rounds = 24
-    said = timing.interleaved({name: partial(run, name) for name in "abc"}, rounds)
+    numbers = timing.interleaved({name: partial(run, name) for name in "abc"}, rounds)
     assert order[:3] == ["a", "b", "c"]
     turns = [order[3 * turn : 3 * turn + 3] for turn in range(1, rounds + 1)]
     assert all(sorted(turn) == ["a", "b", "c"] for turn in turns)
     for name in "abc":
-        assert said[name] == [4 + 3 * at + turn.index(name) for at, turn in enumerate(turns)]
-    # None runs mostly after the same one, nor at the same place.
+        assert numbers[name] == [4 + 3 * at + turn.index(name) for at, turn in enumerate(turns)]
+    # No contestant runs mostly after the same other one, or mostly at the same place.
     after = Counter(pairwise(order[3:]))
     assert all(after[pair] >= rounds / 6 for pair in permutations("abc", 2))
     places = Counter((name, place) for turn in turns for place, name in enumerate(turn))
@@ -56,7 +65,7 @@ def test_a_summary_has_the_median_and_the_quartiles() -> None:
 
 
 def test_ratios_are_taken_round_by_round() -> None:
-    """The quotient of the medians would be 1, and a machine that slows down would hide in it."""
+    """The quotient of the medians would be 1 and hide a machine that slows down."""
     own, other = timing.summary([1.0, 2.0, 9.0]), timing.summary([2.0, 1.0, 3.0])
     assert timing.ratio(own, other)["rounds"] == [0.5, 2, 3]
     assert timing.ratio(own, other)["median"] == 2
@@ -79,8 +88,8 @@ def test_a_slope_is_the_power(power: float) -> None:
         (1234.5, "1230 s"),
     ],
 )
-def test_durations_in_the_unit_that_fits(seconds: float, shown: str) -> None:
-    assert words.duration(seconds) == shown
+def test_durations_have_a_suitable_unit(seconds: float, shown: str) -> None:
+    assert formatting.duration(seconds) == shown
 
 
 # ------------------------------------------------------------------- the peers' distributions
@@ -112,7 +121,7 @@ def test_moments_by_integrals() -> None:
         total = sum(weight(abs(k)) for k in range(-300, 301))
         sums = [sum(abs(k) ** p * weight(abs(k)) for k in range(-300, 301)) for p in (1, 2)]
         assert distributions.moments({"kind": kind, **settings}) == pytest.approx(
-            [one / total for one in sums], rel=1e-9
+            [moment / total for moment in sums], rel=1e-9
         )
 
 
@@ -138,30 +147,30 @@ def test_moments_of_the_staircase_are_the_theorem_s() -> None:
 def test_moments_of_canonical_noise(
     epsilon: float, delta: float, first: float, second: float
 ) -> None:
-    """Those on the integers by linear programme; spread over cells, 1/4 of P(0) and 1/12 more."""
+    """Those on the integers by linear program; spread over cells, 1/4 of P(0) and 1/12 more."""
     zero = 1 - 2 * (1 - delta) / (1 + math.exp(epsilon))
     found = distributions.moments({"kind": "canonical", "epsilon": epsilon, "delta": delta})
     assert found == pytest.approx((first + zero / 4, second + 1 / 12), rel=3e-6)
 
 
-def test_a_law_that_is_not_known_is_refused() -> None:
+def test_an_unknown_distribution_is_rejected() -> None:
     with pytest.raises(ValueError, match="kind must be a known distribution, got 'cauchy'"):
         distributions.moments({"kind": "cauchy"})
 
 
-# ------------------------------------------------------------------- the peer's end of the talk
+# ------------------------------------------------------------------- the protocol of peers
 
 
-def peer() -> speaking.Peer:
-    def refuses(guarantee: speaking.Guarantee) -> speaking.One:
+def peer() -> protocol.Peer:
+    def reject(guarantee: protocol.Guarantee) -> protocol.AddNoise:
         raise ValueError(f"\nε = {guarantee.epsilon:g} is below {'9' * 300}\nat a place")
 
-    return speaking.Peer(
+    return protocol.Peer(
         versions={"toy": "1"},
-        one={"laplace": lambda _: lambda value: value + 2, "gaussian": refuses},
-        many={"laplace": lambda _: lambda values: [value + 2 for value in values]},
+        single={"laplace": lambda _: lambda value: value + 2, "gaussian": reject},
+        lists={"laplace": lambda _: lambda values: [value + 2 for value in values]},
         real={"plus two": lambda _: lambda value: value + 2},
-        whole={"exact": lambda _: {"kind": "uniform", "radius": 1.0}},
+        integer={"exact": lambda _: {"kind": "uniform", "radius": 1.0}},
         notes={"laplace": "a toy"},
     )
 
@@ -172,20 +181,20 @@ def test_a_peer_answers_in_json_lines(
     guarantee = {"epsilon": 1.0, "delta": 0.0, "integer": False}
     requests = [
         {"do": "introduce"},
-        {"do": "draw", "family": "laplace", "way": "bulk", "count": 3, **guarantee},
-        {"do": "draw", "family": "laplace", "way": "single", "count": 3, **guarantee},
-        {"do": "draw", "family": "gaussian", "way": "single", "count": 3, **guarantee},
-        {"do": "draw", "family": "uniform", "way": "single", "count": 3, **guarantee},
-        {"do": "law", "name": "plus two", "seconds": 0.0, **guarantee},
-        {"do": "law", "name": "exact", "seconds": 0.0, **guarantee, "integer": True},
+        {"do": "draw", "family": "laplace", "mode": "bulk", "count": 3, **guarantee},
+        {"do": "draw", "family": "laplace", "mode": "single", "count": 3, **guarantee},
+        {"do": "draw", "family": "gaussian", "mode": "single", "count": 3, **guarantee},
+        {"do": "draw", "family": "uniform", "mode": "single", "count": 3, **guarantee},
+        {"do": "distribution", "name": "plus two", "seconds": 0.0, **guarantee},
+        {"do": "distribution", "name": "exact", "seconds": 0.0, **guarantee, "integer": True},
     ]
     monkeypatch.setattr(sys, "stdin", [json.dumps(request) + "\n" for request in requests])
     monkeypatch.setattr(sys, "stdout", sys.stdout)  # serve points it elsewhere
-    speaking.serve(peer())
+    protocol.serve(peer())
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert answers[0] == {
         "versions": {"toy": "1"},
-        "laws": {"real": ["plus two"], "whole": ["exact"]},
+        "distributions": {"real": ["plus two"], "integer": ["exact"]},
     }
     assert [answer["lists"] for answer in answers[1:3]] == [True, False]
     assert all(answer["seconds"] > 0 and answer["note"] == "a toy" for answer in answers[1:3])
@@ -196,7 +205,7 @@ def test_a_peer_answers_in_json_lines(
     assert answers[6] == {"kind": "uniform", "radius": 1.0}
 
 
-def test_a_peer_that_ends_or_crashes_says_so() -> None:
+def test_a_peer_that_ends_or_crashes_is_reported() -> None:
     process = PeerProcess("nothing", Path(sys.executable))
     with pytest.raises(Cannot, match="its process ended with exit code 1"):
         process.ask("introduce")
@@ -252,17 +261,17 @@ def test_the_generated_flights_are_always_the_same() -> None:
 
 def test_a_peer_answers_requests_of_its_own() -> None:
     toy = replace(peer(), more={"double": lambda request: {"twice": 2 * request["number"]}})
-    assert speaking.reply(toy, {"do": "double", "number": 4}) == {"twice": 8}
+    assert protocol.reply(toy, {"do": "double", "number": 4}) == {"twice": 8}
 
 
-def test_a_missing_or_refusing_peer_is_named() -> None:
-    absent = many_answers.Other(None, {})
+def test_a_missing_or_failing_peer_is_named() -> None:
+    absent = many_answers.OpenDP(None, {})
     assert absent.ask("share", counts=3) is None
     assert absent.error(3) is None
     process = PeerProcess("nothing", Path(sys.executable))
-    refusing = many_answers.Other(process, {})
-    assert refusing.error(3) is None
-    assert refusing.left_out == {"opendp, share": "its process ended with exit code 1"}
+    failing = many_answers.OpenDP(process, {})
+    assert failing.error(3) is None
+    assert failing.omitted == {"opendp, share": "its process ended with exit code 1"}
 
 
 # ------------------------------------------------------------------- a run
@@ -270,13 +279,13 @@ def test_a_missing_or_refusing_peer_is_named() -> None:
 
 def test_only_a_full_run_writes_beside_the_benchmarks(tmp_path: Path) -> None:
     elsewhere = CACHE / "results"
-    assert bench.read([]).out is None
-    assert bench.read(["--render"]).out is None
+    assert bench.parse_options([]).out is None
+    assert bench.parse_options(["--render"]).out is None
     for short in (["--quick"], ["--short"], ["--alone"], ["--only", "draws"]):
-        assert bench.read(short).out == elsewhere
-        assert bench.read([*short, "--out", str(tmp_path)]).out == tmp_path
+        assert bench.parse_options(short).out == elsewhere
+        assert bench.parse_options([*short, "--out", str(tmp_path)]).out == tmp_path
     with pytest.raises(SystemExit, match="2"):
-        bench.read(["--only", "nothing"])
+        bench.parse_options(["--only", "nothing"])
 
 
 @pytest.mark.long
@@ -295,20 +304,22 @@ def test_a_quick_run_has_the_shape_of_a_full_one(tmp_path: Path) -> None:
     assert kept == {path: path.read_bytes() for path in kept}
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert results["run"] == "quick"
-    assert set(shape(results)) <= set(shape(KEPT))
-    assert set(results["parts"]) == {*bench.ALONE, *bench.BESIDE} == set(KEPT["parts"])
+    assert set(shape(results)) <= set(shape(RESULTS))
+    assert (
+        set(results["parts"]) == {*bench.WITHOUT_PEERS, *bench.WITH_PEERS} == set(RESULTS["parts"])
+    )
     assert (tmp_path / "results.md").read_text(encoding="utf-8") == pages.results_page(results)
-    pictures = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert pictures == {f"{name}.svg" for name in PICTURES}
+    charts = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert charts == {f"{name}.svg" for name in CHARTS}
 
 
 def shape(results: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return which measurements there are: part, and what tells rows apart."""
+    """Return the measurements: the part, and the values that identify a row."""
     parts = results["parts"]
     found: list[tuple[str, ...]] = [
-        ("draws", row["family"], row["way"]) for row in parts["draws"]["rows"]
+        ("draws", row["family"], row["mode"]) for row in parts["draws"]["rows"]
     ]
-    found += [("accuracy", *row["promise"], row["cost"]) for row in parts["accuracy"]["rows"]]
+    found += [("accuracy", *row["guarantee"], row["cost"]) for row in parts["accuracy"]["rows"]]
     found += [("calibrations", name) for name in parts["calibrations"]["seconds"]]
     found += [("starting", name) for name in parts["starting"]["seconds"]]
     found += [("growth", row["family"]) for row in parts["growth"]["n"]["rows"]]
@@ -316,7 +327,7 @@ def shape(results: dict[str, Any]) -> list[tuple[str, ...]]:
     return found
 
 
-# ------------------------------------------------------------------- what is shown
+# ------------------------------------------------------------------- pages
 
 
 def summaries(found: Any) -> list[dict[str, Any]]:
@@ -324,26 +335,26 @@ def summaries(found: Any) -> list[dict[str, Any]]:
     if isinstance(found, dict):
         if "rounds" in found:
             return [found]
-        return [one for value in found.values() for one in summaries(value)]
+        return [item for value in found.values() for item in summaries(value)]
     if isinstance(found, list):
-        return [one for value in found for one in summaries(value)]
+        return [item for value in found for item in summaries(value)]
     return []
 
 
-def test_medians_ratios_and_bars_follow_from_the_rounds() -> None:
-    found = summaries(KEPT)
+def test_medians_ratios_and_targets_follow_from_the_rounds() -> None:
+    found = summaries(RESULTS)
     assert len(found) > 100
-    assert all(one == timing.summary(one["rounds"]) for one in found)
-    for row in KEPT["parts"]["draws"]["rows"]:
+    assert all(summary == timing.summary(summary["rounds"]) for summary in found)
+    for row in RESULTS["parts"]["draws"]["rows"]:
         times = row["seconds"]
         for name, ratio in row["ratios"].items():
             assert ratio == timing.ratio(times["leastnoise"], times[name])
-    assert KEPT["bars"] == bars.bars(KEPT["parts"])
+    assert RESULTS["targets"] == targets.compare_with_targets(RESULTS["parts"])
 
 
-def test_no_noise_costs_less_than_what_is_proved() -> None:
-    """Of anyone's, to the digits kept; where it was drawn, to 7 standard errors (below 1e-11)."""
-    rows = KEPT["parts"]["accuracy"]["rows"]
+def test_no_noise_costs_less_than_the_proved_bound() -> None:
+    """To the stored digits. Costs estimated from samples may miss by 7 standard errors (1e-11)."""
+    rows = RESULTS["parts"]["accuracy"]["rows"]
     compared = 0
     for row in rows:
         assert row["certified"]["ratio"] >= 1 - 1e-4
@@ -356,36 +367,41 @@ def test_no_noise_costs_less_than_what_is_proved() -> None:
 
 
 def test_every_peer_is_measured_or_named_with_a_reason() -> None:
-    for row in KEPT["parts"]["draws"]["rows"]:
+    for row in RESULTS["parts"]["draws"]["rows"]:
         for name in PEERS:
-            assert (name in row["seconds"]) != bool(row["left_out"].get(name))
-    for row in KEPT["parts"]["accuracy"]["rows"]:
+            assert (name in row["seconds"]) != bool(row["omitted"].get(name))
+    for row in RESULTS["parts"]["accuracy"]["rows"]:
         for name, best in row["peers"].items():
-            assert best is not None or row["refused"][name]
+            assert best is not None or row["rejected"][name]
 
 
 @pytest.mark.parametrize("document", bench.DOCUMENTS, ids=lambda path: path.name)
-def test_the_tables_of_a_document_are_those_of_the_results(document: Path) -> None:
+def test_the_tables_of_a_document_show_the_results(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
-    assert len(pages.marks(text)) == text.count("<!-- bench:") == text.count("<!-- bench end -->")
-    assert pages.marks(text)
-    assert pages.fill(text, KEPT) == text
+    assert (
+        len(pages.find_marks(text)) == text.count("<!-- bench:") == text.count("<!-- bench end -->")
+    )
+    assert pages.find_marks(text)
+    assert pages.fill_marks(text, RESULTS) == text
 
 
-def test_the_page_of_results_is_that_of_the_results() -> None:
-    assert (HOME / "results.md").read_text(encoding="utf-8") == pages.results_page(KEPT)
+def test_results_md_shows_the_results() -> None:
+    assert (HOME / "results.md").read_text(encoding="utf-8") == pages.results_page(RESULTS)
 
 
-def test_every_table_and_every_picture_is_shown() -> None:
+def test_every_table_and_every_figure_is_shown() -> None:
     text = bench.DOCUMENTS[1].read_text(encoding="utf-8")
-    shown = {*pages.marks(text), *(name for names in pages.SECTIONS.values() for name in names)}
-    shown |= set(pages.marks(bench.DOCUMENTS[0].read_text(encoding="utf-8")))
+    shown = {
+        *pages.find_marks(text),
+        *(name for names in pages.SECTIONS.values() for name in names),
+    }
+    shown |= set(pages.find_marks(bench.DOCUMENTS[0].read_text(encoding="utf-8")))
     assert shown == set(tables.TABLES)
-    pictures = set(re.findall(r"\(\.\./benchmarks/figures/([\w-]+)\.svg\)", text))
-    assert pictures == set(PICTURES) == {path.stem for path in (HOME / "figures").iterdir()}
+    charts = set(re.findall(r"\(\.\./benchmarks/figures/([\w-]+)\.svg\)", text))
+    assert charts == set(CHARTS) == {path.stem for path in (HOME / "figures").iterdir()}
 
 
 def test_a_part_that_was_not_measured_is_named() -> None:
-    less = {**KEPT, "parts": {}}
+    less = {**RESULTS, "parts": {}}
     assert tables.make_table("solves", less) == "Not measured in this run (solves)."
-    assert bars.bars({}) == []
+    assert targets.compare_with_targets({}) == []

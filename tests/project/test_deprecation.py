@@ -52,6 +52,9 @@ class Objects:
     table = cached_property(
         lambda _: ln.protect(pd.DataFrame({"v": [1, 2, 3]}), unit=None, ledger=ln.UNRECORDED)
     )
+    grouped = cached_property(
+        lambda _: ln.protect(pd.DataFrame({"v": [1], "g": ["a"]}), unit=None, ledger=ln.UNRECORDED)
+    )
     folder = cached_property(lambda _: TemporaryDirectory())
     ledger = cached_property(
         lambda self: ln.Ledger(Path(self.folder.name) / "a.ledger", limit=P(1), analyst="ann")
@@ -140,6 +143,15 @@ MOVED = [
     ("leastnoise.plots", "styled", "leastnoise.plots.apply_style"),
     ("leastnoise.plots", "titled", "leastnoise.plots.make_title"),
 ]
+
+
+def find_by_old_keys(method: str) -> Callable[[], object]:
+    """Return a call of a method of the table with the old name of ``groups``."""
+    return lambda: (
+        getattr(OBJECTS.table, method)("v", bounds=(0, 4), by="v", keys=[1], privacy=P(1)).keys
+    )
+
+
 # Each call by old words, its result by new ones, and the warnings.
 CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[str, str]]]] = {
     "calibrate": (
@@ -197,6 +209,21 @@ CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[st
         lambda: ln.Histogram("v", edges=[0, 1], by="g", groups=["a"]),
         [("keys=", "groups=")],
     ),
+    "Sum": (
+        lambda: ln.Sum("v", bounds=(0, 4), by="g", keys=["a"]),
+        lambda: ln.Sum("v", bounds=(0, 4), by="g", groups=["a"]),
+        [("keys=", "groups=")],
+    ),
+    "Mean": (
+        lambda: ln.Mean("v", bounds=(0, 4), by="g", keys=["a"]),
+        lambda: ln.Mean("v", bounds=(0, 4), by="g", groups=["a"]),
+        [("keys=", "groups=")],
+    ),
+    "Quantile.groups": (
+        lambda: ln.Quantile("v", "0.9", bounds=(0, 4), by="g", keys=["a"]),
+        lambda: ln.Quantile("v", "0.9", bounds=(0, 4), by="g", groups=["a"]),
+        [("keys=", "groups=")],
+    ),
     "Quantile": (
         lambda: ln.Quantile("v", bounds=(0, 4), share="0.9"),
         lambda: ln.Quantile("v", "0.9", bounds=(0, 4)),
@@ -206,6 +233,17 @@ CALLS: dict[str, tuple[Callable[[], object], Callable[[], object], list[tuple[st
         lambda: ln.Quantile("v", 0.5, bounds=(0, 4), cells=7),
         lambda: ln.Quantile("v", 0.5, bounds=(0, 4), bins=7),
         [("cells=", "bins=")],
+    ),
+    **{
+        method: (find_by_old_keys(method), lambda: ((1,),), [("keys=", "groups=")])
+        for method in ("sum", "mean", "median")
+    },
+    "histogram": (
+        lambda: OBJECTS.grouped.histogram("v", edges=[0, 4], by="g", keys=["a"], privacy=P(1)).keys,
+        lambda: (
+            OBJECTS.grouped.histogram("v", edges=[0, 4], by="g", groups=["a"], privacy=P(1)).keys
+        ),
+        [("keys=", "groups=")],
     ),
     "count": (
         lambda: OBJECTS.table.count(by="v", keys=[1], privacy=P(1)).keys,

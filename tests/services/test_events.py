@@ -117,7 +117,7 @@ def test_the_price_of_a_mean_with_a_target_error_is_in_no_event(
     for event in charged + released:
         assert event.privacy is None
         assert event.key is None
-        assert "price follows from an answer" in str(event)
+        assert "guarantee follows from an answer" in str(event)
     assert all(event.cost is None for event in charged)
     assert Reused in kinds(again)
     assert not any(event.key for event in events[1:] + again[1:])

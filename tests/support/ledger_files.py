@@ -35,7 +35,7 @@ def mechanism(epsilon: Any = "0.1", delta: Any = 0, width: int = WIDTH) -> Any:
 
 @cache
 def counting() -> Mechanism:
-    """Noise for whole numbers at PRICE: cheap to calibrate and to draw."""
+    """Noise for integers at PRICE: cheap to calibrate and to draw."""
     return calibrate(PRICE, sensitivity=1, integer=True)
 
 

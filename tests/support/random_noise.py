@@ -1,4 +1,4 @@
-"""Random laws that several tests share."""
+"""Random distributions that several tests share."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -10,7 +10,7 @@ from leastnoise.noise import Steps
 
 @st.composite
 def steps(draw: st.DrawFn) -> Steps:
-    """Random laws on a lattice of quarters or thirds, with atoms."""
+    """Random distributions on a lattice of quarters or thirds, with atoms."""
     unit = draw(st.sampled_from([Fraction(1, 4), Fraction(1, 3), Fraction(1)]))
     spans = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     weights = draw(st.lists(st.integers(0, 5), min_size=len(spans), max_size=len(spans)))

@@ -30,7 +30,7 @@ def figures(
     whole: bool = False,
     kept: Callable[[Row], bool] = lambda _: True,
 ) -> Figures:
-    """Return the whole numbers of each group, before noise.
+    """Return the integers of each group, before noise.
 
     Args:
         rows: The table.

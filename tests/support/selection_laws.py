@@ -1,4 +1,5 @@
-"""The laws of mechanisms that select, from the probabilities of their coins: slow and exact."""
+"""The distributions of mechanisms that select, from the probabilities of their coins: slow and
+exact."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,31 +10,32 @@ import numpy as np
 
 
 def by_permutations(chances: Sequence[Fraction]) -> list[Fraction]:
-    """Return the law of permute-and-flip as it was published: the first coin that lands.
+    """Return the distribution of permute-and-flip as it was published: the first coin that lands.
 
     In a random order; every order is gone through.
     """
-    law = [Fraction(0)] * len(chances)
+    distribution = [Fraction(0)] * len(chances)
     for order in permutations(range(len(chances))):
         reached = Fraction(1, factorial(len(chances)))
         for place in order:
-            law[place] += reached * chances[place]
+            distribution[place] += reached * chances[place]
             reached *= 1 - chances[place]
-    return law
+    return distribution
 
 
 def by_subsets(chances: Sequence[Fraction]) -> list[Fraction]:
-    """Return the law of a uniform choice among the coins that land; every outcome is listed."""
+    """Return the distribution of a uniform choice among the coins that land; every outcome is
+    listed."""
     places = range(len(chances))
-    law = [Fraction(0)] * len(chances)
+    distribution = [Fraction(0)] * len(chances)
     for size in places:
         for landed in combinations(places, size + 1):
             weight = Fraction(1, size + 1)
             for place in places:
                 weight *= chances[place] if place in landed else 1 - chances[place]
             for place in landed:
-                law[place] += weight
-    return law
+                distribution[place] += weight
+    return distribution
 
 
 def by_quadrature(chances: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> list[float]:
@@ -48,6 +50,6 @@ def by_quadrature(chances: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> li
 
 
 def exponential_mechanism(weights: Sequence[float]) -> list[float]:
-    """Return the law of the exponential mechanism."""
+    """Return the distribution of the exponential mechanism."""
     total = sum(weights)
     return [weight / total for weight in weights]

@@ -96,7 +96,7 @@ class Engine:
         return str(self.backend.compile(expression))
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a result, whole numbers as int."""
+        """Return the rows of a result, integers as int."""
         if self.name == "duckdb":
             rows = self.backend.con.execute(sql).fetchall()
         elif self.name == "postgres":

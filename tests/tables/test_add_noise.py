@@ -37,7 +37,7 @@ def grouped(
 
 
 def errors(answer: GroupedAnswers[Any], true: int) -> list[int]:
-    """Return how far whole numbers are from the one that all of them should be."""
+    """Return how far integers are from the one that all of them should be."""
     return [int(one.value) - true for one in answer.answers]
 
 
@@ -52,10 +52,10 @@ def test_counts_have_the_geometric_noise_that_is_least_for_them() -> None:
         grouped(people, Count(by="g", max_groups=1, groups=range(groups)), ln.Privacy(1)), 3
     )
     a, most = math.exp(-1), 4
-    law = {k: (1 - a) / (1 + a) * a ** abs(k) for k in range(-most, most + 1)}
-    law |= dict.fromkeys((-most - 1, most + 1), a ** (most + 1) / (1 + a))
+    distribution = {k: (1 - a) / (1 + a) * a ** abs(k) for k in range(-most, most + 1)}
+    distribution |= dict.fromkeys((-most - 1, most + 1), a ** (most + 1) / (1 + a))
     seen = Counter(min(max(k, -most - 1), most + 1) for k in drawn)
-    observed, wanted = [seen[k] for k in law], [groups * p for p in law.values()]
+    observed, wanted = [seen[k] for k in distribution], [groups * p for p in distribution.values()]
     assert min(wanted) > 5
     assert stats.chisquare(observed, wanted).pvalue > FALSE_ALARM
     # The control: of noise for ε = 1.25 the same test tells the difference.
@@ -63,7 +63,7 @@ def test_counts_have_the_geometric_noise_that_is_least_for_them() -> None:
     other = grouped(people, Count(by="g", max_groups=1, groups=range(groups)), ln.Privacy("1.25"))
     seen = Counter(min(max(k, -most - 1), most + 1) for k in errors(other, 3))
     assert b < a
-    assert stats.chisquare([seen[k] for k in law], wanted).pvalue < FALSE_ALARM
+    assert stats.chisquare([seen[k] for k in distribution], wanted).pvalue < FALSE_ALARM
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise(
     beyond = 0
 
     def largest(self: Releaser, numbers: Any, step: Any, tape: Any) -> Any:
-        """Add the largest noise there is to whole numbers, as luck could have it."""
+        """Add the largest noise there is to integers, as luck could have it."""
         radius = self.noise.radius if self.noise.step == 1 else 0
         more = beyond + (int(radius) if radius != math.inf else 0)
         return [self.grid.index(*(one * step).as_integer_ratio()) + more for one in numbers]

@@ -31,7 +31,7 @@ pl: Any = import_module("polars")
 pa: Any = import_module("pyarrow")
 pq: Any = import_module("pyarrow.parquet")
 
-PROMISE = ln.Privacy(1, "1e-6")
+GUARANTEE = ln.Privacy(1, "1e-6")
 COUNT = ln.calibrate(ln.Privacy(delta="1/4"), sensitivity=1, integer=True)  # within ± 2
 SUM = ln.calibrate(ln.Privacy(delta="1/4"), sensitivity=2, integer=True)
 REAL = ln.calibrate(ln.Privacy(delta="1/10"), sensitivity=3)
@@ -52,7 +52,7 @@ def mean(count: int, total: int, /, **changes: Any) -> MeanAnswer:
         "sum": Answer(total, SUM),
         "middle": MIDDLE,
         "bounds": BOUNDS,
-        "privacy": PROMISE,
+        "privacy": GUARANTEE,
     }
     return MeanAnswer(**(parts | changes))
 
@@ -89,7 +89,7 @@ def grouped(
         "keys": tuple(read),
         "answers": tuple(answers),
         "title": "count by region",
-        "privacy": PROMISE,
+        "privacy": GUARANTEE,
     }
     return GroupedAnswers(**(parts | changes))
 
@@ -110,8 +110,8 @@ def possible_means(count: int, total: int, rows: int, moved: int) -> set[Fractio
 
 def largest_index(mechanism: Any) -> int:
     """Return the largest noise, found by its weights and not by its radius."""
-    law = mechanism.discretized.noise
-    return max(index for index in range(100) if law.weight(index))
+    distribution = mechanism.discretized.noise
+    return max(index for index in range(100) if distribution.weight(index))
 
 
 @pytest.mark.parametrize("count", [-4, 0, 1, 2, 3, 4, 5, 6, 9, 30])

@@ -1,4 +1,4 @@
-"""Attacks on the promise of tables that once got through; each is caught now."""
+"""Attacks on table queries that earlier versions did not stop."""
 
 import threading
 from pathlib import Path

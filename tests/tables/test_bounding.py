@@ -156,7 +156,7 @@ def test_the_check_above_catches_a_sum_without_bounds(embedded: Engine) -> None:
 
 
 def test_a_sum_of_floats_depends_on_the_order_of_rows(embedded: Engine) -> None:
-    """What whole numbers are for: the same rows, and another float; ours is one."""
+    """What integers are for: the same rows, and another float; ours is one."""
     large = 2.0**53
     rows = [row(x=large), *[row(x=1.0)] * 1000, row(x=-large)]
     case = Case(None, 1, 1, (), "x", (-(1 << 53), 1 << 53))

@@ -59,13 +59,13 @@ def delta_of(mechanism: PermuteAndFlip, times: int, epsilon: float) -> float:
 
     In every group a unit is added below the median of a group with as many rows in both bins.
     """
-    laws = []
+    distributions = []
     for rank in (0, 1):
         errors = rank_errors(np.array([rank]))
         low, high = (math.exp(-float(mechanism.selector.rate) * int(error)) for error in errors)
         both = low * high / 2
-        laws.append((low * (1 - high) + both, high * (1 - low) + both))
-    (p, _), (q, _) = laws
+        distributions.append((low * (1 - high) + both, high * (1 - low) + both))
+    (p, _), (q, _) = distributions
     found = 0.0
     for one, other in ((p, q), (q, p)):
         total = 0.0

@@ -3,8 +3,8 @@
 A table of many groups with the same rows in each is as many tables asked at once: no unit is in two
 of them, and each has noise of its own. In the neighbour every group has one unit less. For the
 half-line that tells two such groups apart best, P(S) ≤ e^ε·P′(S) + δ must hold; Clopper and
-Pearson's intervals bound both probabilities from the safe sides, so that an audit of a promise that
-is kept fails at a rate of at most 1e-9.
+Pearson's intervals bound both probabilities from the safe sides, so that an audit of a guarantee
+that is kept fails at a rate of at most 1e-9.
 """
 
 import math
@@ -44,7 +44,7 @@ def released(size: int, units: int, question: Any, privacy: ln.Privacy, **how: A
 
 
 def proved(near: list[float], far: list[float], places: list[float], delta: float) -> float:
-    """Return an ε below which no promise can be kept, wrongly at a rate of at most 1e-9.
+    """Return an ε below which no guarantee can be kept, wrongly at a rate of at most 1e-9.
 
     ``near`` are answers of the smaller table; half-lines are from ``places``, fixed beforehand.
     """
@@ -75,32 +75,33 @@ def audit(
     return proved(near, far, [place * rows for place in places], float(delta))
 
 
-PROMISES = [ln.Privacy(1), ln.Privacy("0.5", "0.05")]
+GUARANTEES = [ln.Privacy(1), ln.Privacy("0.5", "0.05")]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["count", "sum"])
-@pytest.mark.parametrize("promise", PROMISES, ids=str)
+@pytest.mark.parametrize("guarantee", GUARANTEES, ids=str)
 def test_neighbouring_tables_are_told_apart_no_better_than_promised(
-    kind: str, promise: ln.Privacy
+    kind: str, guarantee: ln.Privacy
 ) -> None:
-    found = audit(MANY, kind, promise, promise.delta)
-    assert found <= promise.epsilon
-    assert found >= promise.epsilon / 2, "the audit must be able to see something"
+    found = audit(MANY, kind, guarantee, guarantee.delta)
+    assert found <= guarantee.epsilon
+    assert found >= guarantee.epsilon / 2, "the audit must be able to see something"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["count", "sum"])
-@pytest.mark.parametrize("promise", PROMISES, ids=str)
-def test_half_the_noise_is_seen(kind: str, promise: ln.Privacy) -> None:
-    """The control: noise for twice the ε, and δ, is half as large and does not keep the promise."""
-    half = ln.Privacy(2 * promise.epsilon, 2 * promise.delta)
-    assert audit(MANY, kind, half, promise.delta) > promise.epsilon
+@pytest.mark.parametrize("guarantee", GUARANTEES, ids=str)
+def test_half_the_noise_is_seen(kind: str, guarantee: ln.Privacy) -> None:
+    """The control: noise for twice the ε, and δ, is half as large and does not satisfy the
+    guarantee."""
+    half = ln.Privacy(2 * guarantee.epsilon, 2 * guarantee.delta)
+    assert audit(MANY, kind, half, guarantee.delta) > guarantee.epsilon
 
 
 def test_a_small_audit_of_a_count_and_of_a_claim_that_is_false() -> None:
     """Where rows are called units and everyone has two, twice the ε is proved."""
-    promise = ln.Privacy(1)
-    assert audit(6_000, "count", promise) <= promise.epsilon
+    guarantee = ln.Privacy(1)
+    assert audit(6_000, "count", guarantee) <= guarantee.epsilon
     false: dict[str, Any] = {"unit": None, "max_rows": None}
-    assert audit(6_000, "count", promise, **false) > promise.epsilon
+    assert audit(6_000, "count", guarantee, **false) > guarantee.epsilon

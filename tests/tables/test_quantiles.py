@@ -1,6 +1,7 @@
 """Quantiles: selected by rank errors, private, accurate, and covered by the interval they state.
 
-Laws are computed exactly (tests/support/selection_laws.py), so that little has to be sampled.
+Distributions are computed exactly (tests/support/selection_laws.py), so that little has to be
+sampled.
 """
 
 import json
@@ -56,7 +57,7 @@ def ranks_of(counts: Counts, q: Fraction) -> Any:
 
 
 def law_of(errors: list[int], mechanism: PermuteAndFlip) -> list[Fraction]:
-    """Return the law of a selection, less than 2⁻¹⁹⁰ off."""
+    """Return the distribution of a selection, less than 2⁻¹⁹⁰ off."""
     return by_subsets([decay(mechanism.selector.rate * error, 200).lower for error in errors])
 
 
@@ -115,8 +116,10 @@ def test_one_unit_changes_no_probability_by_more_than_the_guarantee(q: Fraction,
                     assert a <= grown * b + slack
                     assert b <= grown * a + slack
                 if sensitivity > 1 and not naive:  # the control: half of the sensitivity
-                    laws = [law_of(errors_of(each, q, shift), careless) for each in (table, other)]
-                    pairs = list(zip(*laws, strict=True))
+                    distributions = [
+                        law_of(errors_of(each, q, shift), careless) for each in (table, other)
+                    ]
+                    pairs = list(zip(*distributions, strict=True))
                     naive += any(max(a, b) > grown * min(a, b) + slack for a, b in pairs)
     assert naive
 

@@ -1,6 +1,6 @@
 """What counts, rule by rule, as the table of docs/row-rules.md has it.
 
-Asked with ε = 200: the noise of whole numbers is 0, and that of others within a few steps of their
+Asked with ε = 200: the noise of integers is 0, and that of others within a few steps of their
 lattice, up to a probability far below 1e-9. So what is released is what was counted.
 """
 

@@ -2,7 +2,7 @@
 
 Of any table and any change of one unit, special values included: the numbers that a question
 releases move by at most the sensitivity that their noise was made for, and at most so many of them
-move as the promise was shared among.
+move as the guarantee was shared among.
 """
 
 from itertools import accumulate

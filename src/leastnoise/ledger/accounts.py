@@ -72,7 +72,7 @@ class Account:
             first.
         units: The privacy units that the charges declare. ``spent`` is a guarantee for a unit that
             is covered by each of them.
-        undeclared: Whether there are charges that declare no unit, as those of a mechanism do.
+        undeclared: Whether some charges declare no unit, such as those of a mechanism.
         allocations: The allocations that this account was charged for.
     """
 
@@ -88,7 +88,7 @@ class Account:
 
     @property
     def has_releases(self) -> bool:
-        """Whether there are charges of releases, which allocations by themselves are not."""
+        """Whether a release was charged; an allocation by itself is not a release."""
         return bool(self.units) or self.undeclared
 
     @property
@@ -117,7 +117,7 @@ class Account:
             ("Spent", format_guarantee(self.spent)),
             ("Remaining", format_guarantee(self.remaining)),
             ("Unit", self.describe_units(brief=True)),
-            *(("Allocation", str(one)) for one in self.allocations),
+            *(("Allocation", str(allocation)) for allocation in self.allocations),
         ]
         return "\n".join(fact_lines([fact for fact in facts if fact[1]]))
 
@@ -132,7 +132,7 @@ Name = tuple[str, str | None]
 
 @dataclass
 class Accounts:
-    """The accounts after the rows followed so far, each of which was checked.
+    """The accounts after the rows that were followed and checked so far.
 
     Attributes:
         head: The head of the chain after these rows.
@@ -251,7 +251,7 @@ class Accounts:
             if name in self.limits or name[1] is None
         ]
         units = self.units.get((dataset, analyst), frozenset())
-        with reading_content(self.head.seq):  # the sum of forged charges may be no guarantee
+        with reading_content(self.head.seq):  # the sum of forged charges may not be a guarantee
             return Account(
                 dataset,
                 analyst,

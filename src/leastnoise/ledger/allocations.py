@@ -42,7 +42,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class AllocatedPrivacy(Privacy):
-    """A cost inside an allocation, such as its rest, with the guarantee it implies.
+    """A cost inside an allocation, such as its remaining part, with the implied guarantee.
 
     ``epsilon`` and ``delta`` are the guarantee of all releases that cost this part together, with
     the δ of the allocation. A single release with this guarantee need not fit: ``cost`` decides. So
@@ -51,7 +51,7 @@ class AllocatedPrivacy(Privacy):
     Attributes:
         cost: (μ², γ) of this part.
         caps: (M², Γ), the caps of the allocation.
-        share: The part of the caps. For the rest of an allocation, the smaller of the parts of M²
+        share: The part of the caps. For the remaining part, the smaller of the parts of M²
             and of Γ that remain; for its spending, the larger of the parts that are spent.
     """
 
@@ -116,7 +116,7 @@ class AllocationAccount:
         name: The name of the allocation.
         analyst: The analyst whose account was charged for it; None if none was given.
         privacy: The guarantee that was charged for it, and that all its releases satisfy together.
-        caps: (M², Γ), the caps of its costs, fixed when it was made.
+        caps: (M², Γ), the caps of its costs, fixed when it was created.
         spent: (Σμ², Σγ), the cost of its releases.
     """
 
@@ -270,7 +270,7 @@ def read_allocation(key: str, body: str) -> _Allocation:
     """Return an allocation from its row, and prove that its caps imply its guarantee.
 
     Raises:
-        ValueError: Or similar, if they do not, or no ledger writes such a row.
+        ValueError: Or similar, if they do not, or if no ledger writes such a row.
     """
     from leastnoise.core.gaussian_cost import GaussianCost
 

@@ -4,21 +4,19 @@ Hashes show that rows were not changed by mistake. Anyone who can write to a led
 them, so `verify` also rejects rows that no release writes: an answer without its charge or of
 another shape, a charge beyond the limit, a mechanism that is not described, a spend without its
 allocation, beyond its caps or below the cost of its noise. Times are not compared, because clocks
-are set back.
+can be set back.
 """
 
-import json
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from leastnoise.errors import InvalidParameter
 from leastnoise.json_types import Json
 from leastnoise.ledger.accounts import Name, charged_names
 from leastnoise.ledger.allocations import DEFAULT, Key, read_allocation
+from leastnoise.ledger.answer_checks import AnswerCheck, find_answer_check
 from leastnoise.ledger.described_costs import Described, Stated, check_described, read_described
 from leastnoise.ledger.rows import (
     ALLOCATION,
@@ -32,23 +30,15 @@ from leastnoise.ledger.rows import (
     Content,
     Row,
     canonical,
-    check_types,
     compute_digest,
     mechanism_key,
     parse_amount,
     read_content,
     read_cost,
-    read_index,
     reading_content,
 )
 from leastnoise.ledger.sums import NOTHING, Sum, add_rounded_down, exceeds
 from leastnoise.ledger.units import DeclaredUnit, find_relation, read_unit
-
-# The hash of a card, which a table query has if it was asked under one.
-_CARD = re.compile(r"[0-9a-f]{64}")
-_NO_CARD = "0" * 64
-# A check of an answer: its content, its payload, and whether the noise is for integers.
-_Check = Callable[[Content, bytes, bool], None]
 
 
 class _Charge(NamedTuple):
@@ -58,7 +48,7 @@ class _Charge(NamedTuple):
     allocation: Key | None  # None for a charge of a guarantee
     stated: Stated
     unit: DeclaredUnit | None
-    check: _Check
+    check: AnswerCheck
 
 
 class Audit:
@@ -251,153 +241,6 @@ def _read_charge(kind: str, body: str) -> _Charge:
     mechanisms, query = content["mechanisms"], content["asked"]
     if not mechanisms or len(set(mechanisms)) < len(mechanisms):
         raise ValueError
-    check: _Check = _check_anything
-    if "answer" in query:
-        check = _KINDS[query["answer"]](query, mechanisms)
+    check = find_answer_check(query, mechanisms)
     stated = Stated(query, tuple(mechanisms), guarantee, cost)
     return _Charge(names, allocation, stated, read_unit(query), check)
-
-
-def _expect_one(query: Content, mechanisms: list[str]) -> _Check:
-    if len(query) != 1 or len(mechanisms) != 1:
-        raise ValueError
-
-    def check(answer: Content, payload: bytes, _: bool) -> None:
-        _check_keys(answer, "index")
-        _check_index(answer["index"])
-        _check_empty(payload)
-
-    return check
-
-
-def _expect_pair(query: Content, mechanisms: list[str]) -> _Check:
-    if len(query) != 1 or len(mechanisms) != 1:
-        raise ValueError
-    return _expect_indices(2)
-
-
-def _expect_plan(query: Content, mechanisms: list[str]) -> _Check:
-    _check_keys(query, "answer", "of")
-    digests = [digest for each in query["of"].values() for digest in each]
-    if not digests or set(digests) != set(mechanisms):
-        raise ValueError
-    return _expect_indices(len(query["of"]))
-
-
-def _expect_indices(count: int) -> _Check:
-    def check(answer: Content, payload: bytes, _: bool) -> None:
-        _check_keys(answer, "indices")
-        _check_numbers(answer["indices"], count)
-        _check_empty(payload)
-
-    return check
-
-
-def _expect_array(query: Content, mechanisms: list[str]) -> _Check:
-    _check_keys(query, "answer", "shape", "touches")
-    shape = query["shape"]
-    check_types([query["touches"], *shape], list, int)
-    if type(shape) is not list or min(*shape, query["touches"], 1) < 1 or len(mechanisms) != 1:
-        raise ValueError
-    count = math.prod(shape)
-
-    def check(answer: Content, payload: bytes, integer: bool) -> None:
-        _check_keys(answer, "dtype", "shape")
-        if answer["shape"] != shape:
-            raise ValueError
-        if answer["dtype"] == "object":
-            _check_exact(payload.decode().split("\n"), count, integer=integer)
-        elif answer["dtype"] != ("<i8" if integer else "<f8") or len(payload) != 8 * count:
-            raise ValueError
-        elif not integer:
-            _check_finite(payload)
-
-    return check
-
-
-def _expect_tables(query: Content, mechanisms: list[str]) -> _Check:
-    noise, questions = query["noise"], query["questions"]
-    check_types(questions, list, dict)
-    check_types(noise, list, list)
-    if not _CARD.fullmatch(query.get("card", _NO_CARD)):
-        raise ValueError
-    if len(noise) != len(questions) or {d for each in noise for d in each} != set(mechanisms):
-        raise ValueError
-
-    def check(answer: Content, payload: bytes, _: bool) -> None:
-        results = json.loads(payload)
-        check_types(results, list, dict)
-        if answer != {"tables": len(noise)} or len(results) != len(noise):
-            raise ValueError
-        for result in results:
-            _check_keys(result, "keys", "numbers")
-            check_types(result["keys"], list, list)
-            check_types(result["numbers"], list, list)
-            if len(result["keys"]) != len(result["numbers"]):
-                raise ValueError
-            # Not one number per mechanism: a quantile with an interval has three from one
-            # mechanism, and the count that decides which groups are shown is not stored.
-            count = max((len(numbers) for numbers in result["numbers"]), default=1)
-            for numbers in result["numbers"]:
-                _check_numbers(numbers, max(count, 1))
-
-    return check
-
-
-_KINDS: dict[str, Callable[[Content, list[str]], _Check]] = {
-    "one": _expect_one,
-    "many": _expect_array,
-    "pair": _expect_pair,
-    "plan": _expect_plan,
-    "selection": _expect_one,
-    "tables": _expect_tables,
-}
-
-
-def _check_anything(_: Content, __: bytes, ___: bool) -> None:
-    """Accept any answer to a query of a caller's own kind."""
-
-
-def _check_keys(content: Content, *keys: str) -> None:
-    if type(content) is not dict or content.keys() != {*keys}:
-        raise ValueError
-
-
-def _check_empty(payload: bytes) -> None:
-    if payload:
-        raise ValueError
-
-
-def _check_index(text: str) -> int:
-    """Return an integer from hexadecimal; raise a ValueError unless its form is canonical."""
-    index = read_index(text)
-    if f"{index:x}" != text:
-        raise ValueError
-    return index
-
-
-def _check_numbers(texts: Any, count: int) -> None:
-    check_types(texts, list, str)
-    if len(texts) != count:
-        raise ValueError
-    for text in texts:
-        _check_index(text)
-
-
-def _check_exact(texts: list[str], count: int, *, integer: bool) -> None:
-    """Check the numbers of an array that needs more than 64 bits: integers, reduced fractions."""
-    if len(texts) != count:
-        raise ValueError
-    for text in texts:
-        over, bar, under = text.partition("/")
-        numerator, denominator = _check_index(over), _check_index(under) if bar else 1
-        reduced = denominator > 0 and math.gcd(numerator, denominator) == 1
-        if bar and (integer or not reduced):
-            raise ValueError
-
-
-def _check_finite(payload: bytes) -> None:
-    import numpy as np
-
-    if not np.isfinite(np.frombuffer(payload, dtype="<f8")).all():
-        raise ValueError

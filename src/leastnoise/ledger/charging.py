@@ -56,7 +56,7 @@ class Payer:
 
 
 class PreparedCharge:
-    """A charge that was checked and priced, so that writing it takes little time."""
+    """A charge that was checked, with its cost computed, so that writing it takes little time."""
 
     def __init__(self, payer: Payer, spending: Spending, key: str, *, fresh: bool) -> None:
         """Check the charge, and find its cost."""

@@ -50,7 +50,7 @@ class Stated(NamedTuple):
 
 
 class Described:
-    """A mechanism as it is described: its guarantee, and what its noise costs at least."""
+    """The facts in the description of a mechanism: its guarantee, and its smallest cost."""
 
     def __init__(self, description: Content) -> None:
         """Read the identifying fields of a description."""
@@ -77,7 +77,7 @@ class Described:
 
     @cached_property
     def facts(self) -> "_Facts":
-        """What the description proves about one release."""
+        """The facts that the description proves about one release."""
         return _find_facts(self._identity)
 
 
@@ -91,14 +91,14 @@ def read_described(digest: str, description: Content) -> Described:
     Raises:
         ValueError: Or similar, if the description has another digest, or is malformed.
     """
-    found = _KNOWN.get(digest)
-    if found is None:
+    described = _KNOWN.get(digest)
+    if described is None:
         if compute_digest(description) != digest:
             raise ValueError
         if len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.clear()
-        found = _KNOWN[digest] = Described(description)
-    return found
+        described = _KNOWN[digest] = Described(description)
+    return described
 
 
 def check_described(stated: Stated, described: Mapping[str, Described]) -> None:
@@ -148,7 +148,7 @@ def _combine_failures(parts: "list[tuple[_Facts, int]]") -> Fraction:
 
 
 class _Facts(NamedTuple):
-    """What a description proves about one release.
+    """The facts that a description proves about one release.
 
     Attributes:
         square: μ² of Gaussian noise, which adds up exactly; 0 for other noise.

@@ -66,7 +66,7 @@ class Spending:
 
 
 def check_spending(spending: object) -> None:
-    """Reject what is no charge of a release, such as a guarantee."""
+    """Reject objects that are not the charge of a release, such as a guarantee."""
     if not isinstance(spending, Spending):
         raise InvalidParameter(
             "A charge must be a Spending, with the mechanisms of the release. Nothing was charged",
@@ -105,13 +105,13 @@ class Receipt:
 
     def __str__(self) -> str:
         charged = f"row {self.charge}, {_minute(self.at)} UTC"
-        rest = f"{format_guarantee(self.account.remaining)} remain"
+        remaining = f"{format_guarantee(self.account.remaining)} remain"
         facts = [
             ("Key", keep_together(printable(self.key))),
             ("Recorded", charged + (" (stored answer: nothing was charged)" * self.reused)),
             ("Dataset", printable(self.account.dataset)),
             ("Analyst", printable(self.account.analyst or "")),
-            ("Budget", rest if self.allocation is None else str(self.allocation)),
+            ("Budget", remaining if self.allocation is None else str(self.allocation)),
             ("Head", str(self.head)),
         ]
         if self.not_private:
@@ -122,12 +122,12 @@ class Receipt:
         return f"<{mark(self)}receipt {printable(self.key)!r}: row {self.charge}, {self.at[:10]}>"
 
 
-# How everything is marked whose noise is seeded.
+# The mark of every output with seeded noise.
 _SEEDED = "NOT PRIVATE (seeded noise)"
 
 
 def mark(receipt: "Receipt | Release | None") -> str:
-    """Return the words in front of what is printed if its noise is seeded; else nothing."""
+    """Return the mark to print before an output with seeded noise; empty for others."""
     return f"{_SEEDED}: " if receipt is not None and receipt.not_private else ""
 
 

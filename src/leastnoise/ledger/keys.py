@@ -41,7 +41,7 @@ def check_same_query(
 def _without_card(content: Content) -> Content:
     """Return a charge without the hash of a card.
 
-    What a card adds to a query is in the words of the query. Another card does not change it.
+    The query itself states the effect of a card, so another card does not change the query.
     """
     query = content["asked"]
     if query.get("answer") != "tables":
@@ -50,7 +50,7 @@ def _without_card(content: Content) -> Content:
 
 
 def _name_parts(recorded: Content, charge: Content, different: list[str]) -> str:
-    """Name the parts that differ; noise, which follows from the others, only if it alone does."""
+    """Name the parts that differ; the noise, which follows from them, only if it differs alone."""
     before, now = (
         {name: part for name, part in content["asked"].items() if name != "noise"}
         for content in (recorded, charge)

@@ -73,7 +73,7 @@ class Ledger:
             dataset it must be the limit on record. Default: the limit on record.
         dataset: The name of the dataset. A ledger can have several, each with its own limit.
             Default: the first dataset of the ledger, ``"data"`` for a new one.
-        analyst: The name of the analyst, whose spending is also summed up. Default: none.
+        analyst: The name of the analyst, whose spending is also recorded. Default: none.
         analyst_limit: The limit of this analyst, within that of the dataset. Default: none.
         accounting: ``"basic"`` to add up ε and δ, or ``"gaussian"`` to put the whole limit of a new
             dataset into one allocation, in which costs add up in squares. At ε = 1, δ = 1e-6 that
@@ -81,8 +81,8 @@ class Ledger:
             counts (:func:`leastnoise.planning.describe_accounting`). It never changes. Default: as
             recorded, ``"basic"`` for a new dataset.
         witness: A head that the chain must contain (:attr:`Receipt.head`), or the path of a file in
-            which heads are noted, stored apart from the ledger. Without a witness, nobody notices
-            if an older copy of the ledger is restored. Default: none.
+            which heads are noted, stored apart from the ledger. Without a witness, a
+            restored older copy of the ledger is not detected. Default: none.
         timeout: The number of seconds to wait for other processes. Default: 10.
 
     Raises:
@@ -243,8 +243,7 @@ class Ledger:
 
         Args:
             unit: The privacy unit in words, such as ``"person"``. The ledger stores only
-                column names.
-                Default: none.
+                column names. Default: none.
         """
         if unit is not None:
             check_name(unit, "unit")
@@ -388,7 +387,7 @@ class Allocation(Ledger):
     """
 
     def __new__(cls, ledger: Ledger | None = None, name: str = "") -> "Allocation":  # noqa: ARG004
-        """Make the kind of allocation that belongs to the ledger; a copy is made without one."""
+        """Create an allocation of the class of its ledger; copying passes no ledger."""
         return object.__new__(cls if ledger is None else ledger._allocation_class)
 
     def __init__(self, ledger: Ledger, name: str) -> None:

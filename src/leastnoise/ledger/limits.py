@@ -112,7 +112,7 @@ _ACCOUNTING = {"basic": "basic", "gaussian": "Gaussian"}
 
 
 def check_allocated(name: str, privacy: Privacy, discovery: Number | None) -> Fraction | None:
-    """Reject the arguments of an allocation that cannot be; return the part for discovery."""
+    """Reject invalid arguments of an allocation; return the part of δ for discovery."""
     if name == DEFAULT:
         raise InvalidParameter(
             f"The name {name!r} is reserved for the allocation of a whole limit",

@@ -41,7 +41,7 @@ class Recording:
     Attributes:
         ledger: The ledger, or UNRECORDED.
         key: The name of the query. Default: its own key.
-        fresh: Whether to charge again and draw new noise under a key that has an answer.
+        fresh: Whether to charge again and sample new noise under a key that has an answer.
         adaptive: Whether the guarantee follows from earlier answers. Then it would reveal them, and
             so would the key: events omit both.
 
@@ -79,7 +79,7 @@ class Recording:
         codec: Codec[T],
         title: str | None = None,
     ) -> tuple[T, Receipt | None]:
-        """Return the stored answer of the key; if there is none, charge, draw and store.
+        """Return the stored answer of the key; if there is none, charge, sample and store.
 
         After an error, the charge stands. The error refers neither to the true values that ``draw``
         reads nor to noise that was not stored.
@@ -88,8 +88,9 @@ class Recording:
             spending: Returns the charge.
             draw: Returns noisy values.
             codec: Their stored form.
-            title: The name of the query in events. Then the caller emits that it was asked, and
-                refused. Default: no query of a table, which has events only with a ledger.
+            title: The name of the query in events. Then the caller emits the events of the
+                request and of its rejection. Default: no query of a table, which has events only
+                with a ledger.
         """
         request = self.make_request(_UNTITLED if title is None else title)
         alone = title is None and isinstance(self.ledger, Ledger)
@@ -132,9 +133,9 @@ class Recording:
         codec: Codec[T],
         request: Request,
     ) -> tuple[T, Receipt]:
-        price, began = spending(), perf_counter()
-        receipt, stored = ledger.charge_or_recall(price, self.key, fresh=self.fresh)
-        privacy = None if self.adaptive else price.privacy
+        charge, began = spending(), perf_counter()
+        receipt, stored = ledger.charge_or_recall(charge, self.key, fresh=self.fresh)
+        privacy = None if self.adaptive else charge.privacy
         if not self.adaptive:
             request = replace(request, key=receipt.key)
         _emit_charge(request, privacy, receipt, perf_counter() - began, stored is not None)

@@ -175,7 +175,7 @@ def find_version(kind: str) -> int:
     """Return the version of the format in which rows of a kind are written.
 
     Allocations are of version 2, so that a version of leastnoise that does not know them rejects
-    their ledgers. All other rows are as they always were.
+    their ledgers. The format of all other rows is unchanged.
     """
     return NEWEST if kind in (ALLOCATION, SPEND) else VERSION
 

@@ -1,4 +1,4 @@
-"""The limit of which releases spend: that of a dataset or an analyst, or the caps of an allocation.
+"""The limit that releases spend from: of a dataset, of an analyst, or the caps of an allocation.
 
 In an allocation, costs add up in squares, and a part of it is an :class:`AllocatedPrivacy`: a cost
 with the guarantee that it implies.
@@ -36,8 +36,8 @@ class SpendingLimit:
 
         It is the allocation, if the ledger is one or has Gaussian accounting; else the analyst's
         own limit, if there is one; else that of the dataset. For a key that was charged before, it
-        is the limit at that time, so that the same share is the same amount. With ``fresh``, when
-        this analyst pays again, it is so for a key that this analyst charged before.
+        is the limit at that time, so that the same share is the same amount. With ``fresh``, this
+        applies only to a key that this analyst charged before.
         """
         if ledger.accounting == "gaussian":
             name = ledger.name if isinstance(ledger, Allocation) else DEFAULT
@@ -83,14 +83,14 @@ class SpendingLimit:
     @property
     def possible_share(self) -> Fraction:
         """The largest share of the whole that certainly remains, in every part of the limit."""
-        rest = self.remaining
-        if isinstance(rest, AllocatedPrivacy):
+        remaining = self.remaining
+        if isinstance(remaining, AllocatedPrivacy):
             pairs = [
-                (rest.cost.square, rest.caps.square),
-                (rest.cost.failure, rest.caps.failure),
+                (remaining.cost.square, remaining.caps.square),
+                (remaining.cost.failure, remaining.caps.failure),
             ]
         else:
-            pairs = [(rest.epsilon, self.whole.epsilon), (rest.delta, self.whole.delta)]
+            pairs = [(remaining.epsilon, self.whole.epsilon), (remaining.delta, self.whole.delta)]
         return min((part / whole for part, whole in pairs if whole), default=Fraction(0))
 
 

@@ -41,7 +41,7 @@ def is_head(text: str) -> bool:
 
 
 class FixedHead:
-    """A witness of one head, which the caller keeps."""
+    """A witness of one head, which the caller stores."""
 
     def __init__(self, head: Head) -> None:
         self._head = head
@@ -54,7 +54,7 @@ class FixedHead:
         """Do nothing, because nothing is written."""
 
     def note(self, head: Head) -> None:
-        """Do nothing, because the caller keeps later heads."""
+        """Do nothing, because the caller stores later heads."""
 
 
 class HeadLog:

@@ -2,15 +2,17 @@
 
 from leastnoise.deprecation import renamed_names
 from leastnoise.mechanism.answer import (
-    ANOTHER_VALUE,
     Answer,
     Answers,
     exact_release,
     farthest,
-    format_brief,
     format_errors,
     format_value,
     half_width,
+)
+from leastnoise.mechanism.answer_text import (
+    ANOTHER_VALUE,
+    format_brief,
     max_error_words,
     recorded_as,
     reused_facts,

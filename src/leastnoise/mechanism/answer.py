@@ -13,7 +13,6 @@ from leastnoise.core.exact import (
     Number,
     as_float,
     format_rounded,
-    format_short,
     format_to_place,
     magnitude,
     parse_confidence,
@@ -21,9 +20,15 @@ from leastnoise.core.exact import (
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import Words
 from leastnoise.ledger import Receipt, mark
-from leastnoise.rendering import Fact, keep_together, printable, sentences, table
+from leastnoise.mechanism.answer_text import (
+    format_brief,
+    max_error_words,
+    record_facts,
+    recorded_as,
+    reused_lines,
+)
+from leastnoise.rendering import Fact, sentences, table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,11 +49,6 @@ else:
     ColumnT_co = TypeVar("ColumnT_co", covariant=True)
 
 _NEARLY_ALL = Fraction(999, 1000)
-# How to get another answer than a stored one.
-ANOTHER_VALUE = Words(
-    "For another value, pass another key=. To draw new noise, pass fresh=True. Both are charged.",
-    "For another value, pass another --key. To draw new noise, pass --fresh. Both are charged.",
-)
 
 
 @Composable.register
@@ -215,7 +215,7 @@ class Answers(Generic[ColumnT_co]):
 
         Its elements have the type of the released numbers, which can differ from that of the given
         ones. A Series keeps the index and the name of the given one. A chunked Arrow array has one
-        chunk. The column is created anew each time and shares no memory with :attr:`values`. If the
+        chunk. Every access creates a new column, which shares no memory with :attr:`values`. If the
         values are fractions or long integers, polars and Arrow columns hold the nearest numbers of
         their widest types, while :attr:`max_error` is about :attr:`values`. For a numpy array it is
         :attr:`values` itself.
@@ -337,49 +337,11 @@ def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
     )
 
 
-def format_brief(title: str, figures: str, privacy: Privacy) -> str:
-    """Return an answer in one short line, for its repr.
-
-    >>> format_brief("count", "8017 ± 15 (95%)", Privacy("0.2"))
-    '<count: 8017 ± 15 (95%), ε = 0.2>'
-    """
-    parts = {"ε": privacy.epsilon, "δ": privacy.delta}
-    guarantee = [f"{name} = {format_short(part)}" for name, part in parts.items() if part]
-    return f"<{printable(title)}: {', '.join([figures, *(guarantee or ['ε = 0'])])}>"
-
-
 def exact_release(mechanism: Mechanism) -> str | None:
     """Format the probability of an exact release; None if it needs no consent."""
     if not mechanism.needs_allow_exact:
         return None
     return f"with probability {format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)}"
-
-
-def max_error_words(error: str | None) -> str:
-    """Return the words for a maximum error within a sentence."""
-    return keep_together("no max error" if error is None else f"max error {error}")
-
-
-def recorded_as(receipt: Receipt | None) -> str:
-    """Return the words for the ledger entry of a release; no line breaks within its key."""
-    if receipt is None:
-        return "not recorded"
-    return f"recorded as {keep_together(repr(receipt.key))} on {receipt.at[:10]}"
-
-
-def reused_lines(receipt: Receipt | None, advice: str = ANOTHER_VALUE.python) -> list[str]:
-    """Return the sentences about a stored answer as lines, and none for a new answer.
-
-    ``advice`` says how to get another answer.
-    """
-    if receipt is None or not receipt.reused:
-        return []
-    return sentences(f"Stored answer of {receipt.at[:10]}: nothing was charged. {advice}")
-
-
-def reused_facts(receipt: Receipt | None, advice: str = ANOTHER_VALUE.python) -> list[Fact]:
-    """Return the advice about a stored answer as a fact, and none for a new answer."""
-    return [("Note", advice)] if receipt is not None and receipt.reused else []
 
 
 def _lines(answer: Answer | Answers, result: str) -> str:
@@ -404,12 +366,3 @@ def _facts(answer: Answer | Answers) -> list[Fact]:
         *([("Exact release", exact)] if exact else []),
         *record_facts(answer.receipt),
     ]
-
-
-def record_facts(receipt: Receipt | None) -> list[Fact]:
-    """Return labelled facts about the ledger entry of a release."""
-    if receipt is None:
-        return [("Budget", "not recorded")]
-    day = receipt.at[:10]
-    charged = f"nothing charged: stored answer of {day}" if receipt.reused else f"recorded on {day}"
-    return [("Budget", charged), ("Key", receipt.key), *reused_facts(receipt)]

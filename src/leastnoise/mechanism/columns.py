@@ -143,7 +143,7 @@ class PandasSeries(SeriesKind):
     stored_by: str
 
     def has_missing(self, column: Any) -> bool:
-        """See SeriesKind. In a Series stored by numpy it is NaN, which releases reject."""
+        """See SeriesKind. numpy marks missing values by NaN, which releases reject."""
         return self.stored_by != "numpy" and bool(column.isna().any())
 
     def numbers(self, column: Any) -> "Array":

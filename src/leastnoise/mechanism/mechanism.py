@@ -156,7 +156,7 @@ class Mechanism(Rebuilt):
             InvalidParameter: If the certificate does not prove its statements.
         """
         self.certificate.verify()
-        replace(self)  # building it proves the rest
+        replace(self)  # the constructor proves the rest
 
     @property
     def effective_sensitivity(self) -> Fraction:

@@ -29,7 +29,7 @@ from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import NotPrivate
 from leastnoise.json_types import Json
 from leastnoise.ledger import UNRECORDED, Ledger, Receipt, Recording, Spending, Unrecorded, mark
-from leastnoise.mechanism.answer import record_facts, recorded_as, reused_lines
+from leastnoise.mechanism.answer_text import record_facts, recorded_as, reused_lines
 from leastnoise.mechanism.planar_staircase import (
     DiscretePlanarStaircase,
     PlanarStaircase,
@@ -128,7 +128,7 @@ class PairMechanism(Rebuilt):
         Raises:
             NotPrivate: If either noise does not satisfy it.
         """
-        replace(self)  # building it proves it
+        replace(self)  # the constructor proves it
 
     @property
     def composed_as(self) -> Privacy:

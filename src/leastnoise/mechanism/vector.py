@@ -158,7 +158,7 @@ class VectorMechanism(Rebuilt):
             InvalidParameter: If the certificate of :attr:`each` does not prove its statements.
         """
         self.each.verify()
-        replace(self)  # building it proves the rest
+        replace(self)  # the constructor proves the rest
 
     @property
     def integer(self) -> bool:

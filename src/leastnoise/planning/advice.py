@@ -19,7 +19,7 @@ from leastnoise.planning.closed_forms import (
 # The optimal noise for counts, and others if that has too many steps to be computed at once.
 _OPTIMAL, _OTHERS = "canonical", ("truncated_laplace", "laplace")
 _GAUSSIAN = "gaussian"
-# The sentence states errors for so many times as many answers, where they differ clearly.
+# The example has this many times as many answers, so that the errors differ clearly.
 _MANY = 10
 
 
@@ -47,7 +47,7 @@ def gaussian_pays_off_from(limit: Privacy, *, cost: Cost = l1) -> PayOff | None:
     canonical noise has too many steps for that, truncated Laplace noise takes its place. It costs
     at most 0.2% more, so the number found can be one too small.
 
-    The search up to 10⁴ doubles and bisects, so it assumes that Gaussian accounting stays ahead.
+    The search up to 10⁴ doubles and bisects, so it assumes that Gaussian accounting remains better.
 
     Args:
         limit: The limit of a ledger.

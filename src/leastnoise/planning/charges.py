@@ -1,4 +1,4 @@
-"""What a plan may cost, and what it does cost in a ledger.
+"""The guarantee that a plan may use, and its charge in a ledger.
 
 A plan has a guarantee, or a share of a ledger: of its limit, or of the caps of an allocation, where
 costs add up in squares. In an allocation its noise is Gaussian and costs the whole share.
@@ -66,7 +66,7 @@ def _take_share(ledger: Ledger | None, share: Number) -> Privacy:
 
 
 def find_cost(privacy: Privacy, mechanisms: Sequence[Mechanism]) -> GaussianCost:
-    """Return what a plan costs an allocation: its part, or else the cost of its noise."""
+    """Return the cost of a plan in an allocation: its part, or else the cost of its noise."""
     cost = total_cost(mechanism.gaussian_cost for mechanism in mechanisms)
     if not isinstance(privacy, AllocatedPrivacy):
         return cost
@@ -81,15 +81,15 @@ def find_cost(privacy: Privacy, mechanisms: Sequence[Mechanism]) -> GaussianCost
 def describe_charge(
     ledger: Ledger, problem: PlanProblem, chosen: Option, mechanisms: Sequence[Mechanism]
 ) -> str:
-    """Return which part of a ledger a plan costs, and the errors with the other accounting."""
+    """Return the part of a ledger that a plan costs, and the errors with the other accounting."""
     limit = SpendingLimit.of(ledger)
     cost = find_cost(problem.privacy, mechanisms)
     if limit.caps is None:
         return _compare_accounting(limit.whole, problem, chosen, cost)
     own = _find_part(limit.caps, problem.privacy, cost)
-    rest = format_rounded(100 * limit.remaining_share, 3, ROUND_FLOOR)
+    remaining = format_rounded(100 * limit.remaining_share, 3, ROUND_FLOOR)
     return (
-        f"This plan costs {_percent(own)} of the allocation ({cost}), of which {rest}% of μ² "
+        f"This plan costs {_percent(own)} of the allocation ({cost}), of which {remaining}% of μ² "
         "remains."
     )
 
@@ -97,7 +97,7 @@ def describe_charge(
 def _compare_accounting(
     limit: Privacy, problem: PlanProblem, chosen: Option, cost: GaussianCost
 ) -> str:
-    """Say which part of a limit a plan costs with both kinds of accounting, and what that saves."""
+    """Return sentences about the part of a limit that a plan costs, by kind of accounting."""
     privacy = problem.privacy
     pairs = ((privacy.epsilon, limit.epsilon), (privacy.delta, limit.delta))
     part = max(own / whole if whole else Fraction(0) for own, whole in pairs)
@@ -113,7 +113,7 @@ def _compare_accounting(
     now: Option | None = chosen
     if part > 1:
         within = replace(problem, privacy=limit)
-        options = [found.option for found in (split(within), share_gaussian(within))]
+        options = [candidate.option for candidate in (split(within), share_gaussian(within))]
         possible = [option for option in options if option.cost is not None]
         now = min(possible, key=lambda option: option.cost or Fraction(0), default=None)
     saved = "" if now is None else _describe_errors(problem, now, squared, _percent(size))

@@ -82,7 +82,7 @@ MOST_RELEASES = 10_000
 
 
 def find_first_count(ahead: Callable[[int], bool]) -> int | None:
-    """Return the smallest k ≤ 10⁴ with ``ahead(k)``, or None, if it holds from some k on.
+    """Return the smallest k ≤ 10⁴ with ``ahead(k)``, or None; assumes that it then stays true.
 
     The search doubles k, then bisects.
     """

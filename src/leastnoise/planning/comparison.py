@@ -138,7 +138,7 @@ class Exclusion:
 
     Attributes:
         reason: The reason.
-        rule: The reason without the noise that it is about.
+        rule: The reason without the name of the noise.
     """
 
     reason: str

@@ -15,7 +15,7 @@ from leastnoise.planning.options import Candidate, PlanProblem
 from leastnoise.planning.shared import share
 from leastnoise.planning.split import split
 
-# By how much more is tried if a proposal does not suffice, each time twice that, and how often.
+# The first relative increase of an insufficient proposal, which then doubles, and the attempts.
 _MORE = Fraction(1, 100)
 _TRIES = 8
 # A larger ε is not suggested, because it protects almost nobody.

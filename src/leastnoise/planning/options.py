@@ -6,15 +6,15 @@ from fractions import Fraction
 from typing import TypeVar
 
 from leastnoise.calibration import Effort, Problem
-from leastnoise.core.exact import format_ratio
+from leastnoise.core.exact import format_exact, format_ratio, quote
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import LatticeNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
-from leastnoise.errors import InvalidParameter, LeastnoiseError
+from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported, parameter
 from leastnoise.ledger import privacy_to_json
 from leastnoise.mechanism import Mechanism, calibrate_problem, half_width
-from leastnoise.planning.numeric_query import NumericQuery
+from leastnoise.planning.numeric_query import NumericQuery, parse_queries
 from leastnoise.planning.shares import TooLittle
 
 # How the answers satisfy the guarantee together. These words are stored in JSON.
@@ -22,8 +22,9 @@ EACH, SHARED = "split", "shared"
 # The class of noise in which plans search.
 SHAPE = "unimodal"
 CLOSED_FORMS = Effort(solve=False)
+_LARGEST_EPSILON = 5_000
 
-Found = TypeVar("Found")
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,35 @@ class PlanProblem:
         return any(ratio > 1 for ratio in self.target_ratios(widths))
 
 
+def parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
+    """Return the problem of a plan, or reject its guarantee or its queries."""
+    if not privacy.epsilon and not privacy.delta:
+        raise InvalidParameter(
+            "privacy must have ε > 0 or δ > 0",
+            got="ε = 0, δ = 0, which no noise satisfies",
+            fix="Use for example Privacy(1, '1e-6').",
+        )
+    if privacy.epsilon > _LARGEST_EPSILON:
+        raise Unsupported(
+            parameter("epsilon") + f" must be at most {_LARGEST_EPSILON}",
+            got=format_exact(privacy.epsilon),
+            fix="Use a smaller ε. Values above 10 hardly protect anybody.",
+        )
+    answers = parse_queries(queries)
+    names = [query.name for query in answers]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InvalidParameter(
+            "The names of answers must be different",
+            got=f"{quote(repeated[0])} twice",
+            fix="Rename one of them.",
+        )
+    return PlanProblem(privacy, answers)
+
+
 @dataclass(frozen=True)
 class Candidate:
-    """An option with its mechanisms, or without any and with what would be possible instead.
+    """An option with its mechanisms; if it was rejected, with the reason and what would suffice.
 
     Attributes:
         option: The row of the plan.
@@ -137,10 +164,10 @@ class Candidate:
 
 
 def map_distinct(
-    function: Callable[..., Found], queries: Iterable[NumericQuery], *columns: Sequence[object]
-) -> tuple[Found, ...]:
+    function: Callable[..., ResultT], queries: Iterable[NumericQuery], *columns: Sequence[object]
+) -> tuple[ResultT, ...]:
     """Call a function for each query and its values; only once for queries of the same kind."""
-    known: dict[object, Found] = {}
+    known: dict[object, ResultT] = {}
     results = []
     for query, *values in zip(queries, *columns, strict=True):
         key = (query.kind(), *values)

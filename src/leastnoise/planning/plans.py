@@ -11,11 +11,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 from leastnoise.calibration import Effort, parse_effort
-from leastnoise.core.exact import Number, format_exact, format_ratio, quote
+from leastnoise.core.exact import Number, format_ratio, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.withholding import without_values
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
-from leastnoise.errors import InvalidParameter, Unsupported, parameter
+from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import (
     UNRECORDED,
     AllocatedPrivacy,
@@ -29,15 +29,14 @@ from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
 from leastnoise.planning import plan_text
 from leastnoise.planning.charges import describe_charge, find_amount, find_cost
 from leastnoise.planning.impossible import explain_impossible
-from leastnoise.planning.numeric_query import NumericQuery, parse_queries
-from leastnoise.planning.options import Candidate, Option, PlanProblem, option_of
+from leastnoise.planning.numeric_query import NumericQuery
+from leastnoise.planning.options import Candidate, Option, PlanProblem, option_of, parse_problem
 from leastnoise.planning.shared import share as share_gaussian
 from leastnoise.planning.split import solve as solve_split
 from leastnoise.planning.split import split
 from leastnoise.planning.totals import prove_total
 from leastnoise.rendering import as_text, html_notes, html_table, one_line, paragraph
 
-_LARGEST_EPSILON = 5_000
 # The solver gains less than this factor: it does not run for a split that costs more than that.
 _SOLVING = Fraction(3, 2)
 # The number of names that messages list.
@@ -98,7 +97,7 @@ def plan(
     ['income', 'people']
     """
     effort = parse_effort(solve, Effort().gap, seconds)
-    problem = _parse_problem(find_amount(privacy, ledger, share), queries)
+    problem = parse_problem(find_amount(privacy, ledger, share), queries)
     candidates = [split(problem), share_gaussian(problem)]
     possible = sorted((candidate for candidate in candidates if candidate.mechanisms), key=_cost)
     if not possible:
@@ -365,31 +364,6 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"Plan({self.privacy!r}: {_list_names(self.queries)}; {self.rows[0].name})"
-
-
-def _parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
-    if not privacy.epsilon and not privacy.delta:
-        raise InvalidParameter(
-            "privacy must have ε > 0 or δ > 0",
-            got="ε = 0, δ = 0, which no noise satisfies",
-            fix="Use for example Privacy(1, '1e-6').",
-        )
-    if privacy.epsilon > _LARGEST_EPSILON:
-        raise Unsupported(
-            parameter("epsilon") + f" must be at most {_LARGEST_EPSILON}",
-            got=format_exact(privacy.epsilon),
-            fix="Use a smaller ε. Values above 10 hardly protect anybody.",
-        )
-    answers = parse_queries(queries)
-    names = [query.name for query in answers]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InvalidParameter(
-            "The names of answers must be different",
-            got=f"{quote(repeated[0])} twice",
-            fix="Rename one of them.",
-        )
-    return PlanProblem(privacy, answers)
 
 
 def _list_names(queries: Iterable[NumericQuery]) -> str:

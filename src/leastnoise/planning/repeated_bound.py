@@ -31,12 +31,12 @@ from leastnoise.core.exact import exponential
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost
 
-# More counts satisfy the guarantee of these many of them, so their bound holds too.
+# Some of the counts satisfy the same guarantee, so the bound for fewer counts holds too.
 _MOST_RELEASES = 64
 # Binary digits of tails, and the smallest and the number of tails that are used.
 _BITS, _LEAST, _MOST_TAILS = 160, 2.0**-80, 2000
 _ALL = 1 << _BITS
-# How far below the number that floats propose a tail is tried, relatively.
+# The relative distances below a proposed tail at which tails are tried.
 _BELOW = (1e-13, 1e-11, 1e-8, 1e-4)
 _NEWTON_STEPS = 12
 # Floats below 1 differ from it by more than this.

@@ -166,7 +166,7 @@ class _Group:
         if query.error is None:
             return _FLOOR / len(self.problem.queries)
         if not self.epsilon and not self._spent:
-            _find_closed(query, Privacy(0, 0), priced=False)  # raises the error of its family
+            _find_closed(query, Privacy(0, 0), needs_cost=False)  # raises the error of its family
         error = query.error
         rejections: list[Exception] = []
 
@@ -236,12 +236,12 @@ def _uses_delta(query: NumericQuery) -> bool:
 def _build(query: NumericQuery, part: Privacy, single: bool) -> Mechanism:
     """Return the cheapest closed form for an answer that meets its target."""
     if not part.epsilon and not part.delta:  # its family uses nothing of the guarantee
-        _find_closed(query, part, priced=False)
+        _find_closed(query, part, needs_cost=False)
     is_optimal = query.family is None and query.error is None and (single or not part.epsilon)
     if query.family is not None or is_optimal:
         return calibrate_query(query, part, query.family)
     # The expectation of a Python function takes long, and bounded noise always has one.
-    closed_forms = _find_closed(query, part, priced=type(query.objective) is not Cost)
+    closed_forms = _find_closed(query, part, needs_cost=type(query.objective) is not Cost)
     meeting = [
         each for each in closed_forms if query.error is None or each.width(query) <= query.error
     ]
@@ -259,7 +259,7 @@ def _build(query: NumericQuery, part: Privacy, single: bool) -> Mechanism:
 
 def _find_narrowest(query: NumericQuery, part: Privacy) -> LatticeNoise:
     """Return the closed form of an answer with the smallest error."""
-    closed_forms = _find_closed(query, part, priced=False)
+    closed_forms = _find_closed(query, part, needs_cost=False)
     return min(closed_forms, key=lambda each: each.width(query)).discrete
 
 
@@ -290,13 +290,13 @@ class _Closed:
         )
 
 
-def _find_closed(query: NumericQuery, part: Privacy, *, priced: bool) -> list[_Closed]:
+def _find_closed(query: NumericQuery, part: Privacy, *, needs_cost: bool) -> list[_Closed]:
     """Return noise of the first kind of :func:`_list_kinds` that has any.
 
     Args:
         query: The answer.
         part: Its guarantee.
-        priced: Whether the noise must have an expected cost that can be computed.
+        needs_cost: Whether the noise must have an expected cost that can be computed.
 
     Raises:
         InvalidParameter, NotPrivate, Unsupported: If there is none.
@@ -309,7 +309,7 @@ def _find_closed(query: NumericQuery, part: Privacy, *, priced: bool) -> list[_C
             try:
                 noise = FAMILIES[family].find(problem)
                 discrete = noise.discretize(problem.sensitivity)
-                if priced:
+                if needs_cost:
                     discrete.expected(query.objective)
             except (InvalidParameter, NotPrivate, Unsupported) as rejection:
                 rejections.append(rejection)

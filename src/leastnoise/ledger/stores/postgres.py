@@ -129,7 +129,7 @@ SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit
 SELECT seq, hash FROM leastnoise.head FOR UPDATE
 """
 _LONGEST = (1 << 31) - 1  # ms, the largest timeout of PostgreSQL
-_PATIENCE = 10_000  # ms, the least time before a stopped process loses the lock that it holds
+_PATIENCE = 10_000  # ms, the shortest time before a stopped process loses the lock that it holds
 
 
 class PostgresStore:

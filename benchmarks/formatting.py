@@ -4,19 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.timing import Row
 
-# Names in the recorded results, which stay, and the words with which they print.
-_LABELS = (
-    ("compose, 1000 × least", "compose, 1000 × certified noise"),
-    (
-        "cost of what is drawn above the line's",
-        "relative cost of discretized above continuous noise",
-    ),
-)
+NONE = "–"
 _UNITS = (("ns", 1e9), ("µs", 1e6), ("ms", 1e3), ("s", 1.0))
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of Markdown, the first column to the left and the others to the right."""
+    """Return a Markdown table: the first column aligned to the left, the others to the right."""
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -46,10 +39,3 @@ def spread(summary: Row) -> str:
 def guarantee(pair: Sequence[str]) -> str:
     """Return (ε, δ)."""
     return f"({pair[0]}, {pair[1]})"
-
-
-def label(name: str) -> str:
-    """Return a name from the results in the words with which it prints."""
-    for recorded, printed in _LABELS:
-        name = name.replace(recorded, printed)
-    return name

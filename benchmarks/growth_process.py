@@ -1,7 +1,7 @@
-"""A child process that releases or solves: ``python -m benchmarks.growing n gaussian 6``.
+"""Release or solve in a child process: ``python -m benchmarks.growth_process n gaussian 6``.
 
-It is a process of its own, so that only its own memory is counted. It prints seconds and megabytes
-as JSON.
+A separate process is used so that only the memory of this call is counted. It prints seconds and
+megabytes as JSON.
 """
 
 import json
@@ -12,18 +12,18 @@ import numpy as np
 
 import leastnoise as ln
 from benchmarks.draws import FAMILIES
-from benchmarks.memory import highest_memory, start_of_memory
+from benchmarks.memory import highest_memory, start_memory
 from benchmarks.timing import Row, seconds
 
 _MEGA = 1e6
-_PROMISE = ln.Privacy(1, "0.05")
+_PRIVACY = ln.Privacy(1, "0.05")
 
 
 def main() -> None:
     """Measure the part that the command line names."""
     os.environ["LEASTNOISE_CACHE"] = "off"
-    what, *details = sys.argv[1:]
-    is_release = what == "n"
+    part, *details = sys.argv[1:]
+    is_release = part == "n"
     result = time_release(details[0], 10 ** int(details[1])) if is_release else time_solve(*details)
     print(json.dumps(result))
 
@@ -34,11 +34,11 @@ def time_release(name: str, size: int) -> Row:
     The memory is the peak during the first release, minus the memory before it, which includes the
     true values, and minus the result. A release of ten numbers before it loads the libraries.
     """
-    (family,) = (each for each in FAMILIES if each.name == name)
-    mechanism = family.calibrated()
+    (family,) = (family for family in FAMILIES if family.name == name)
+    mechanism = family.calibrate()
     values = np.full(size, 42.5)
     mechanism.release(values[:10])
-    before = start_of_memory()
+    before = start_memory()
     mechanism.release(values)
     above = highest_memory() - before - values.nbytes
     repeats = 3 if size >= 10**7 else 7
@@ -46,19 +46,19 @@ def time_release(name: str, size: int) -> Row:
     return {"seconds": times, "megabytes": above / _MEGA}
 
 
-def time_solve(gap: str, allowed: str) -> Row:
+def time_solve(gap: str, time_limit: str) -> Row:
     """Solve to within a gap; a coarse solve before it loads the libraries."""
     mechanisms: list[ln.Mechanism] = []
 
-    def solve(near: str) -> None:
+    def solve(target_gap: str) -> None:
         mechanisms.append(
             ln.calibrate(
-                _PROMISE, sensitivity=1, cost=ln.l2, shape="any", gap=near, seconds=allowed
+                _PRIVACY, sensitivity=1, cost=ln.l2, shape="any", gap=target_gap, seconds=time_limit
             )
         )
 
     solve("0.5")
-    before = start_of_memory()
+    before = start_memory()
     times = [seconds(lambda: solve(gap))]
     above = highest_memory() - before
     while len(times) < 3 and sum(times) < 3:

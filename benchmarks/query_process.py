@@ -1,8 +1,8 @@
-"""A child process that runs a query.
+"""Run a query in a child process.
 
-``python -m benchmarks.asked duckdb people.parquet 1000 "count" 3`` runs the count three times. It
-is a process of its own, so that only its own memory is counted. It prints seconds and megabytes as
-JSON. The memory is the peak minus the memory before the first query.
+``python -m benchmarks.query_process duckdb people.parquet 1000 "count" 3`` runs the count three
+times. A separate process is used so that only the memory of the query is counted. It prints seconds
+and megabytes as JSON. The memory is the peak minus the memory before the first query.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import people
-from benchmarks.memory import highest_memory, start_of_memory
+from benchmarks.memory import highest_memory, start_memory
 from benchmarks.timing import Row, seconds
 
 _MEGA = 1e6
@@ -22,21 +22,21 @@ _MEGA = 1e6
 def main() -> None:
     """Run the query that the command line names."""
     engine, path, rows, job, times = sys.argv[1:]
-    ask = on_duckdb if engine == "duckdb" else on_spark
-    print(json.dumps(ask(Path(path), int(rows), job, int(times))))
+    run = run_on_duckdb if engine == "duckdb" else run_on_spark
+    print(json.dumps(run(Path(path), int(rows), job, int(times))))
 
 
-def on_duckdb(path: Path, rows: int, job: str, times: int) -> Row:
-    """Query in this process, once for memory and then for time."""
+def run_on_duckdb(path: Path, rows: int, job: str, times: int) -> Row:
+    """Run the query in this process: once for its memory, then for its time."""
     call = people.jobs(path, rows)[job]
-    before = start_of_memory()
+    before = start_memory()
     call()
     above = highest_memory() - before
-    return {"seconds": _timed(call, times), "megabytes": above / _MEGA}
+    return {"seconds": _time(call, times), "megabytes": above / _MEGA}
 
 
-def on_spark(path: Path, rows: int, job: str, times: int) -> Row:
-    """Query Spark with two threads on this machine; its memory is that of its Java process."""
+def run_on_spark(path: Path, rows: int, job: str, times: int) -> Row:
+    """Run the query on Spark with two threads; the memory is the peak of the Java process."""
     import ibis
     from pyspark.sql import SparkSession
 
@@ -49,14 +49,14 @@ def on_spark(path: Path, rows: int, job: str, times: int) -> Row:
         table = ibis.pyspark.connect(session).read_parquet(str(path), table_name="people")
         call = people.own_jobs(table, rows)[job]
         call()
-        result: Row = {"seconds": _timed(call, times)}
+        result: Row = {"seconds": _time(call, times)}
         java: int = session.sparkContext._gateway.proc.pid
         result["megabytes"] = highest_memory(java) / _MEGA
         session.stop()
     return result
 
 
-def _timed(call: Callable[[], object], times: int) -> list[float]:
+def _time(call: Callable[[], object], times: int) -> list[float]:
     return [seconds(call) for _ in range(times)]
 
 

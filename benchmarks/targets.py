@@ -14,72 +14,83 @@ TIMES_NUMPY = {
     "truncated_laplace": 5.0,
     "gaussian": 5.0,
 }
-SINGLE = 6e-6
+SINGLE_RELEASE = 6e-6
 CLOSED, COMPARE, COMPOSE, SOLVE = 1e-3, 0.2, 1.0, 1.0
 IMPORT, COMMAND = 0.1, 0.3
 TIMES_FSYNC, OPENING, VERIFYING = 2.0, 0.2, 10.0
 TIMES_SQL, TIMES_BOUNDED, TIMES_MEMORY, TIMES_OPENDP = 1.5, 1.2, 1.3, 1.0
-DRAWN_ABOVE = 1e-3
+DISCRETIZED_ABOVE = 1e-3
 TIMES_TEXTBOOK = 1.05
-TIMES_OTHER, JUMP, TIMES_PLAIN = 1.0, 1.02, 1.2
+TIMES_OPENDP_ERROR, TIMES_PREVIOUS_ERROR, TIMES_PLAIN_RELEASE = 1.0, 1.02, 1.2
 # The memory beyond the result, for any length.
 MEGABYTES = 32.0
 _LONG = 10**6
 
 
-def bars(parts: Row) -> list[Row]:
+def compare_with_targets(parts: Row) -> list[Row]:
     """Return each target of the measured parts: its name, the result, the limit, whether met."""
     targets: list[Row] = []
-    for name, of_part in _PARTS.items():
+    for name, find_targets in _PARTS.items():
         if name in parts:
             targets += [
-                {"what": what, "measured": number, "limit": limit, "unit": unit}
-                for what, number, limit, unit in of_part(parts[name])
+                {"name": target, "measured": number, "limit": limit, "unit": unit}
+                for target, number, limit, unit in find_targets(parts[name])
             ]
-    return [bar | {"met": bar["measured"] <= bar["limit"]} for bar in targets]
+    return [target | {"met": target["measured"] <= target["limit"]} for target in targets]
 
 
-Bar = tuple[str, float, float, str]
+# The name, the result, the limit and the unit.
+Target = tuple[str, float, float, str]
 
 
-def _draws(part: Row) -> Iterator[Bar]:
+def _draws(part: Row) -> Iterator[Target]:
     for row in part["rows"]:
         family = row["family"]
-        if row["way"] == "single":
-            yield f"release of one number, {family}", _middle(row, "leastnoise"), SINGLE, "s"
+        if row["mode"] == "single":
+            yield (
+                f"release of one number, {family}",
+                _median(row, "leastnoise"),
+                SINGLE_RELEASE,
+                "s",
+            )
         elif family in TIMES_NUMPY:
             times = row["ratios"]["numpy"]["median"]
             yield f"array, {family}", times, TIMES_NUMPY[family], f"× numpy's {row['like']}"
 
 
-def _calibrations(part: Row) -> Iterator[Bar]:
+def _calibrations(part: Row) -> Iterator[Target]:
     for name in part["seconds"]:
-        for begin, limit in (("calibrate, l", CLOSED), ("compare", COMPARE), ("compose", COMPOSE)):
-            if name.startswith(begin):
-                yield name, _middle(part, name), limit, "s"
-    for cost, above in part["drawn_above"].items():
-        yield f"cost of what is drawn above the line's, {cost}", above, DRAWN_ABOVE, ""
+        for start, limit in (("calibrate, l", CLOSED), ("compare", COMPARE), ("compose", COMPOSE)):
+            if name.startswith(start):
+                yield name, _median(part, name), limit, "s"
+    for cost, above in part["discretized_above"].items():
+        yield (
+            f"relative cost of discretized above continuous noise, {cost}",
+            above,
+            DISCRETIZED_ABOVE,
+            "",
+        )
 
 
-def _solves(part: Row) -> Iterator[Bar]:
+def _solves(part: Row) -> Iterator[Target]:
     yield "certified solve, median", part["seconds"]["median"], SOLVE, "s"
 
 
-def _starting(part: Row) -> Iterator[Bar]:
-    ours = part["above_bare"]["import leastnoise"]["median"]
-    yield "import leastnoise, above bare Python", ours, IMPORT, "s"
-    yield "leastnoise calibrate, whole command", _middle(part, "leastnoise calibrate"), COMMAND, "s"
+def _starting(part: Row) -> Iterator[Target]:
+    ours = part["minus_bare"]["import leastnoise"]["median"]
+    yield "import leastnoise, minus bare Python", ours, IMPORT, "s"
+    yield "leastnoise calibrate, whole command", _median(part, "leastnoise calibrate"), COMMAND, "s"
 
 
-def _growth(part: Row) -> Iterator[Bar]:
+def _growth(part: Row) -> Iterator[Target]:
     rows = part["n"]["rows"]
     most = max(row["n"] for row in rows)
     if most >= _LONG:
         above = max(row["above_mb"] for row in rows if row["n"] == most)
-        yield f"memory above the result, {most:,} draws", above, MEGABYTES, "MB"
+        yield f"memory beyond the result, {most:,} samples", above, MEGABYTES, "MB"
 
 
-def _ledgers(part: Row) -> Iterator[Bar]:
+def _ledgers(part: Row) -> Iterator[Target]:
     times = part["ratios"]["charge"]["median"]
     yield "charge in a ledger", times, TIMES_FSYNC, "× fsync"
     many = f"ledger of {part['rows']:,} rows"
@@ -90,15 +101,15 @@ def _ledgers(part: Row) -> Iterator[Bar]:
         many = f"ledger of {own['rows']:,} rows and {own['allocations']} allocations"
         yield f"{many}, opening in a new process", own["opening"]["median"], OPENING, "s"
         few = f"ledger of {own['allocations']} allocations"
-        what = f"{few}, opening and reading one in a new process"
-        yield what, own["reading"]["median"], OPENING, "s"
+        name = f"{few}, opening and reading one in a new process"
+        yield name, own["reading"]["median"], OPENING, "s"
 
 
-def _querying(part: Row) -> Iterator[Bar]:
+def _querying(part: Row) -> Iterator[Target]:
     if part["rows"] < _LONG:
         return
-    for way, limit in (("by_row", TIMES_SQL), ("by_unit", TIMES_BOUNDED)):
-        own = part[way]
+    for unit, limit in (("by_row", TIMES_SQL), ("by_unit", TIMES_BOUNDED)):
+        own = part[unit]
         ours, sql = own["ours"], own["sql"]
         yield ours, own["times_sql"][ours]["median"], limit, f"× {sql}"
         megabytes = part["megabytes"][ours] / part["megabytes"][sql]
@@ -107,33 +118,38 @@ def _querying(part: Row) -> Iterator[Bar]:
             yield ours, own["times_opendp"]["median"], TIMES_OPENDP, "× opendp with Polars"
 
 
-def _quantiles(part: Row) -> Iterator[Bar]:
+def _quantiles(part: Row) -> Iterator[Target]:
     for row in part["rows"]:
-        what = f"mean rank error of a median, ε = {row['epsilon']}"
-        yield what, row["ratio"], TIMES_TEXTBOOK, "× a textbook exponential mechanism"
+        name = f"mean rank error of a median, ε = {row['epsilon']}"
+        yield name, row["ratio"], TIMES_TEXTBOOK, "× a textbook exponential mechanism"
 
 
-def _many_answers(part: Row) -> Iterator[Bar]:
+def _many_answers(part: Row) -> Iterator[Target]:
     for row in part["counts"]:
         if row["opendp"] is not None:
             ratio = min(row["basic"], row["gaussian"]) / row["opendp"]
-            yield f"error of {row['counts']:,} counts", ratio, TIMES_OTHER, "× opendp"
+            yield f"error of {row['counts']:,} counts", ratio, TIMES_OPENDP_ERROR, "× opendp"
     for row in part["discovered"]:
         if row["opendp"] is not None:
-            what = f"groups that opendp finds, max_groups = {row['max_groups']}"
-            yield what, row["opendp"] / row["leastnoise"], TIMES_OTHER, "× ours"
+            name = f"groups that opendp finds, max_groups = {row['max_groups']}"
+            yield name, row["opendp"] / row["leastnoise"], TIMES_OPENDP_ERROR, "× ours"
     yield (
         "release from an allocation",
         part["allocated"]["times_plain"],
-        TIMES_PLAIN,
+        TIMES_PLAIN_RELEASE,
         "× a plain recorded release",
     )
     before, after = part["public"]
-    what = f"error at max_groups = {after['max_groups']}"
-    yield what, after["leastnoise"] / before["leastnoise"], JUMP, f"× {before['max_groups']}"
+    name = f"error at max_groups = {after['max_groups']}"
+    yield (
+        name,
+        after["leastnoise"] / before["leastnoise"],
+        TIMES_PREVIOUS_ERROR,
+        f"× {before['max_groups']}",
+    )
 
 
-def _middle(row: Row, name: str) -> float:
+def _median(row: Row, name: str) -> float:
     return float(row["seconds"][name]["median"])
 
 

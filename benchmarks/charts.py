@@ -6,26 +6,26 @@ from typing import Any
 
 import altair
 
-from benchmarks.bars import MEGABYTES
+from benchmarks.formatting import guarantee
 from benchmarks.growth import FAMILIES
+from benchmarks.targets import MEGABYTES
 from benchmarks.timing import Row
-from benchmarks.words import guarantee
 from leastnoise import plots
 from leastnoise.plots.canvas import COLORS, apply_style, make_title
 
-alt: Any = altair  # not all of it is typed
+alt: Any = altair  # parts of it have no types
 
-WHO = ("leastnoise", "numpy", "AES-CTR", "diffprivlib", "opendp", "python-dp")
-_INKS = (COLORS[0], COLORS[4], "#333333", COLORS[1], COLORS[2], COLORS[3])
+LIBRARIES = ("leastnoise", "numpy", "AES-CTR", "diffprivlib", "opendp", "python-dp")
+_COLORS = (COLORS[0], COLORS[4], "#333333", COLORS[1], COLORS[2], COLORS[3])
 _SHAPES = ("circle", "square", "triangle-right", "triangle-up", "diamond", "cross")
 _WIDTH = 520
-_ACROSS = {"n": "numbers released", "digits": "digits of 1/δ", "m": "cells to a Δ (m)"}
+_ACROSS = {"n": "numbers released", "digits": "digits of 1/δ", "m": "cells per Δ (m)"}
 
 
-def draw(results: Row, folder: Path) -> None:
+def write_charts(results: Row, folder: Path) -> None:
     """Write a figure of each measured part."""
     folder.mkdir(exist_ok=True)
-    for name, (part, chart) in PICTURES.items():
+    for name, (part, chart) in CHARTS.items():
         if part in results["parts"]:
             plots.save(apply_style(chart(results["parts"][part])), folder / f"{name}.svg")
 
@@ -46,19 +46,19 @@ def draws_single(part: Row) -> Any:
     return _draws(part, "single", 1e6, "microseconds").properties(title=title)
 
 
-def _draws(part: Row, way: str, factor: float, unit: str) -> Any:
+def _draws(part: Row, mode: str, factor: float, unit: str) -> Any:
     values = [
         {
             "noise": row["family"].replace("_", " "),
-            "who": name,
+            "library": name,
             "low": times["low"] * factor,
             "time": times["median"] * factor,
             "high": times["high"] * factor,
         }
         for row in part["rows"]
-        if row["way"] == way
+        if row["mode"] == mode
         for name, times in row["seconds"].items()
-        if name in WHO
+        if name in LIBRARIES
     ]
     return _dots(values, "noise", "time", f"{unit}, log scale")
 
@@ -73,14 +73,19 @@ def accuracy(part: Row) -> Any:
         ratios = {"leastnoise": row["certified"]["ratio"]}
         ratios |= {name: best["ratio"] for name, best in row["peers"].items() if best}
         values += [
-            {"promise": guarantee(row["promise"]), "kind": kind, "who": name, "ratio": ratio}
+            {
+                "guarantee": guarantee(row["guarantee"]),
+                "kind": kind,
+                "library": name,
+                "ratio": ratio,
+            }
             for name, ratio in ratios.items()
         ]
     kinds = list(dict.fromkeys(value["kind"] for value in values))
     panels = [
         _dots(
             [v for v in values if v["kind"] == kind],
-            "promise",
+            "guarantee",
             "ratio",
             "multiple of the bound",
             240,
@@ -98,9 +103,9 @@ def accuracy(part: Row) -> Any:
 
 def _dots(values: list[Row], down: str, across: str, unit: str, width: int = _WIDTH) -> Any:
     """Draw one row for each name, with a dot and the quartiles of each library."""
-    present = [who for who in WHO if any(value["who"] == who for value in values)]
-    places = [WHO.index(who) for who in present]
-    inks = alt.Scale(domain=present, range=[_INKS[place] for place in places])
+    present = [name for name in LIBRARIES if any(value["library"] == name for value in values)]
+    places = [LIBRARIES.index(name) for name in present]
+    colors = alt.Scale(domain=present, range=[_COLORS[place] for place in places])
     shapes = alt.Scale(domain=present, range=[_SHAPES[place] for place in places])
     base = alt.Chart(alt.Data(values=values))
     row = alt.Y(f"{down}:N", sort=None, title="", axis=alt.Axis(grid=True, ticks=False))
@@ -108,15 +113,18 @@ def _dots(values: list[Row], down: str, across: str, unit: str, width: int = _WI
     dots = base.mark_point(size=70, filled=True, opacity=0.9).encode(
         y=row,
         x=alt.X(f"{across}:Q", title=unit, scale=scale, axis=alt.Axis(labelOverlap="greedy")),
-        color=alt.Color("who:N", scale=inks, sort=None, title=""),
-        shape=alt.Shape("who:N", scale=shapes, sort=None, title=""),
+        color=alt.Color("library:N", scale=colors, sort=None, title=""),
+        shape=alt.Shape("library:N", scale=shapes, sort=None, title=""),
     )
     if not any("low" in value for value in values):
         return dots.properties(width=width, height={"step": 24})
-    bars = base.mark_rule(strokeWidth=2, opacity=0.6).encode(
-        y=row, x="low:Q", x2="high:Q", color=alt.Color("who:N", scale=inks, sort=None, title="")
+    quartiles = base.mark_rule(strokeWidth=2, opacity=0.6).encode(
+        y=row,
+        x="low:Q",
+        x2="high:Q",
+        color=alt.Color("library:N", scale=colors, sort=None, title=""),
     )
-    return (bars + dots).properties(width=width, height={"step": 28})
+    return (quartiles + dots).properties(width=width, height={"step": 28})
 
 
 # ------------------------------------------------------------------- curves
@@ -186,9 +194,9 @@ def _lines(
 ) -> Any:
     """Draw a line with dots for each name; ``places`` are the keys of both axes."""
     x, y = places
-    inks = alt.Scale(domain=list(names), range=COLORS[: len(names)])
+    colors = alt.Scale(domain=list(names), range=COLORS[: len(names)])
     wide = alt.Scale(type="log", nice=False, padding=8)
-    # A constant number is drawn relative to its target, not as high as the figure.
+    # The memory is nearly constant, so the axis ends at its target.
     plain = alt.Scale(domain=[0, MEGABYTES])
     high = alt.Scale(type="log", nice=False, padding=8) if "y" in log else plain
     axis = alt.Axis(format="~s", labelOverlap="greedy")
@@ -204,7 +212,7 @@ def _lines(
                 axis=alt.Axis(format="~s", labelOverlap="greedy", **ends),
             ),
             y=alt.Y(f"{y}:Q", title=up, scale=high, axis=axis),
-            color=alt.Color("name:N", scale=inks, sort=None, title=""),
+            color=alt.Color("name:N", scale=colors, sort=None, title=""),
         )
         .properties(width=260, height=220)
     )
@@ -214,13 +222,13 @@ def _lines(
 
 
 def solves(part: Row) -> Any:
-    """Draw the share of solves that are done after a time, by cost."""
+    """Draw the fraction of solves that are finished after a time, by cost."""
     values = []
     costs = tuple(dict.fromkeys(row["cost"] for row in part["rows"]))
     for cost in costs:
         times = sorted(row["seconds"] for row in part["rows"] if row["cost"] == cost)
         values += [
-            {"name": cost, "seconds": took, "done": (at + 1) / len(times)}
+            {"name": cost, "seconds": took, "finished": (at + 1) / len(times)}
             for at, took in enumerate(times)
         ]
     chart = (
@@ -233,7 +241,7 @@ def solves(part: Row) -> Any:
                 scale=alt.Scale(type="log", nice=False, padding=8),
                 axis=alt.Axis(format="~g", labelOverlap="greedy"),
             ),
-            y=alt.Y("done:Q", title="share of solves done", axis=alt.Axis(format="%")),
+            y=alt.Y("finished:Q", title="fraction of solves finished", axis=alt.Axis(format="%")),
             color=alt.Color(
                 "name:N",
                 scale=alt.Scale(domain=list(costs), range=COLORS[: len(costs)]),
@@ -259,10 +267,10 @@ def installing(part: Row) -> Any:
     ]
     values = [{"install": name, "package": package, "MB": size} for name, package, size in large]
     for name, sizes in megabytes.items():
-        rest = sum(size for size in sizes.values() if size < 5)
-        values.append({"install": name, "package": "others", "MB": rest})
+        others = sum(size for size in sizes.values() if size < 5)
+        values.append({"install": name, "package": "others", "MB": others})
     packages = [*dict.fromkeys(package for _, package, _ in large), "others"]
-    inks = [*(COLORS * 2)[: len(packages) - 1], "#cccccc"]
+    colors = [*(COLORS * 2)[: len(packages) - 1], "#cccccc"]
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_bar()
@@ -270,7 +278,7 @@ def installing(part: Row) -> Any:
             y=alt.Y("install:N", sort=None, title=""),
             x=alt.X("MB:Q", title="megabytes"),
             color=alt.Color(
-                "package:N", scale=alt.Scale(domain=packages, range=inks), sort=None, title=""
+                "package:N", scale=alt.Scale(domain=packages, range=colors), sort=None, title=""
             ),
         )
     )
@@ -278,7 +286,7 @@ def installing(part: Row) -> Any:
     return chart.properties(width=_WIDTH, height={"step": 32}, title=title)
 
 
-PICTURES: dict[str, tuple[str, Callable[[Row], Any]]] = {
+CHARTS: dict[str, tuple[str, Callable[[Row], Any]]] = {
     "draws-bulk": ("draws", draws_bulk),
     "draws-single": ("draws", draws_single),
     "accuracy": ("accuracy", accuracy),
