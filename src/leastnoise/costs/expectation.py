@@ -7,7 +7,7 @@ from functools import singledispatch
 from itertools import pairwise
 from math import inf, isqrt
 
-from leastnoise.core.exact import Interval, fixed_power
+from leastnoise.core.exact import Interval, count_bits, fixed_power
 from leastnoise.core.noise import (
     BITS,
     DiscreteStaircase,
@@ -24,7 +24,7 @@ from leastnoise.core.noise import (
     power_series_bound,
 )
 from leastnoise.costs.cost import MOST_STORED_SUMS, Cost, known_sums, sum_intervals
-from leastnoise.costs.piecewise import Points, Threshold
+from leastnoise.costs.piecewise import Points, Threshold, enclose_lines, enclose_rounded_lines
 from leastnoise.costs.power import Power
 from leastnoise.errors import Unsupported
 
@@ -146,7 +146,7 @@ def _(noise: FiniteLatticeNoise, cost: Cost) -> Interval:
 def _enclose_staircase(noise: Staircase, cost: Cost) -> Interval:
     """Enclose E L(X): by its closed form for integer powers, else added up period by period."""
     if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
-        _check_closed_form(int(cost.p), _digits(noise.ratio) + _digits(noise.gamma))
+        _check_closed_form(int(cost.p), count_bits(noise.ratio) + count_bits(noise.gamma))
         return Interval.exact(noise.moment(int(cost.p)))
 
     def area(n: int) -> Interval:
@@ -175,7 +175,7 @@ def _enclose_discrete_staircase(noise: DiscreteStaircase, cost: Cost) -> Interva
     T: a sum in which nothing cancels.
     """
     if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
-        _check_closed_form(int(cost.p), _digits(noise.ratio), len(noise.runs))
+        _check_closed_form(int(cost.p), count_bits(noise.ratio), len(noise.runs))
         return Interval.exact(noise.moment(int(cost.p)))
     upto = _totals(cost, noise.step)
 
@@ -236,10 +236,6 @@ def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
     return upto
 
 
-def _digits(number: Fraction) -> int:
-    return max(number.numerator.bit_length(), number.denominator.bit_length())
-
-
 def _check_closed_form(p: int, digits: int, runs: int = 1) -> None:
     """Reject a closed form that would take minutes, before it is computed."""
     if p**2 * (p * digits) ** 2 > _MOST_CLOSED_WORK or p**3 * runs > _MOST_RUN_WORK:
@@ -289,7 +285,7 @@ def _enclose_series(
         here = term(n)
         if not low and here.upper > 2 * _NARROW * upper * (1 << _BITS):
             break
-        work += runs * _digits(here.upper) ** 2 + values * _VALUE_WORK
+        work += runs * count_bits(here.upper) ** 2 + values * _VALUE_WORK
         if work > _MOST_SERIES_WORK:
             raise Unsupported(
                 f"The work of an expected cost may be at most {_MOST_SERIES_WORK}",
@@ -318,19 +314,10 @@ def _enclose_smooth(noise: Smooth, cost: Cost) -> Interval:
     if isinstance(cost, Threshold):
         return noise.tail(cost.limit).scaled(2)
     if isinstance(cost, Points):
-        return _enclose_lines(noise, cost)
+        return enclose_lines(noise, cost)
     if isinstance(noise.radius, float):
         raise cost.unbounded()
     return _enclose_by_cells(noise, cost, noise.radius)
-
-
-def _enclose_lines(noise: Smooth, cost: Points) -> Interval:
-    """Enclose E L(X) for a piecewise linear cost: each slope times the area of its tails."""
-    total = Interval.exact(cost.costs[0])
-    for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
-        area = noise.tail_area(a) - noise.tail_area(b)
-        total += area.scaled(2 * (high - low) / (b - a))
-    return total
 
 
 def _enclose_by_cells(noise: Smooth, cost: Cost, radius: Fraction) -> Interval:
@@ -359,33 +346,12 @@ def _enclose_rounded(noise: Rounded, cost: Cost) -> Interval:
     if isinstance(cost, Power):
         return noise.moment(cost.p)
     if isinstance(cost, Points):
-        near = _enclose_rounded_lines(noise, cost)
+        near = enclose_rounded_lines(noise, cost)
     elif isinstance(noise.radius, float):
         raise cost.unbounded()
     else:  # a function is only known never to fall
         near = Interval(cost.value(Fraction(0)).lower, cost.value(noise.radius).upper)
     return noise.refine_by_tails(near, _CostTerms(cost, noise.step))
-
-
-def _enclose_rounded_lines(noise: Rounded, cost: Points) -> Interval:
-    """Enclose E L(|R|g) for a piecewise linear cost.
-
-    P(|R|g > x) = 2T((⌊x/g⌋ + ½)g) lies between 2T(x + g/2) and 2T(x − g/2), and is at most 1.
-    """
-    half = noise.step / 2
-    lower = upper = cost.costs[0]
-    for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
-        slope = 2 * (high - low) / (b - a)
-        least = (_tail_area(noise, a + half) - _tail_area(noise, b + half)).lower
-        lower += slope * max(Fraction(0), least)
-        upper += slope * (_tail_area(noise, a - half) - _tail_area(noise, b - half)).upper
-    return Interval(lower, upper)
-
-
-def _tail_area(noise: Rounded, size: Fraction) -> Interval:
-    """Enclose the integral of P(X > x) over x ≥ ``size``, with 1/2 instead for x < 0."""
-    beyond = noise.noise.tail_area(max(size, Fraction(0)), BITS)
-    return beyond + Interval.exact(max(-size, Fraction(0)) / 2)
 
 
 @dataclass(frozen=True)

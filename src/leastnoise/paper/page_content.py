@@ -14,7 +14,8 @@ from leastnoise.paper.cited import (
     truncated_laplace_ratios,
 )
 from leastnoise.paper.claim_type import Claim, Status
-from leastnoise.paper.contents import CONTENTS, IMPORTS
+from leastnoise.paper.content_item import IMPORTS
+from leastnoise.paper.contents import CONTENTS
 from leastnoise.paper.float_noise import FORMULAS, algorithm_1
 from leastnoise.paper.proofs import PROOFS, read_proof
 from leastnoise.paper.sections import Badge, Code, Figure, Items, Proof, Section, Table

@@ -15,6 +15,7 @@ from leastnoise.core.noise.base import (
     not_a_cost,
     outside,
 )
+from leastnoise.core.noise.discrete_staircase import DiscreteStaircase
 from leastnoise.core.noise.gaussian import Gaussian, TruncatedGaussian
 from leastnoise.core.noise.kinds import (
     FiniteLatticeNoise,
@@ -25,7 +26,7 @@ from leastnoise.core.noise.kinds import (
 )
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
 from leastnoise.core.noise.rounded import BITS, Rounded, Terms, power_series_bound
-from leastnoise.core.noise.staircase import DiscreteStaircase, Staircase, Stairs
+from leastnoise.core.noise.staircase import Staircase, Stairs
 from leastnoise.core.noise.steps import DiscreteSteps, Steps
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 

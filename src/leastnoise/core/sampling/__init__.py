@@ -1,6 +1,5 @@
 """Exact samplers: random bits from one source, and exact integers from random bits."""
 
-from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins, coins_of
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
@@ -28,13 +27,10 @@ from leastnoise.core.sampling.staircase import (
 
 __all__ = [
     "BUCKET_BITS",
-    "DIGIT_BITS",
-    "DOUBT",
     "LARGEST_REACH",
     "SYSTEM",
     "WORD",
     "CipherTape",
-    "Coins",
     "DigitTable",
     "Polynomials",
     "QuantileScheme",
@@ -44,7 +40,6 @@ __all__ = [
     "Tape",
     "TicketScheme",
     "cell_scheme",
-    "coins_of",
     "draw_exactly",
     "geometric",
     "quantile_scheme",
