@@ -171,7 +171,7 @@ def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> No
     law = LARGE[name]
     words = adversarial(law, 600)
     more = [random.Random(9).getrandbits(64) for _ in range(4000)]
-    blocks = bulk.blocks(law.scheme, len(words), Replay(words + more))
+    blocks = bulk.sample_blocks(law.scheme, len(words), Replay(words + more))
     assert [index for block, _, _ in blocks for index in block.tolist()] == oracle(law, words, more)
     tape = Replay(more)
     assert [law.scheme.index(word, tape) for word in words] == oracle(law, words, more)
@@ -223,7 +223,7 @@ def test_hardly_any_word_is_settled_one_by_one(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(bulk, "draw_exactly", counted)
     for name in ("20 runs", "200 runs", "2000 runs"):
-        for _ in bulk.blocks(LARGE[name].scheme, 100_000, CipherTape()):
+        for _ in bulk.sample_blocks(LARGE[name].scheme, 100_000, CipherTape()):
             pass
     assert len(calls) <= 3  # expected: fewer than 1e-3
 
@@ -251,7 +251,7 @@ def test_single_and_bulk_draws_are_one_inversion(
         oracle(law, [word], more)[0] for word in words
     ]
     if kept:
-        blocks = bulk.blocks(law.scheme, len(kept), Replay(kept))
+        blocks = bulk.sample_blocks(law.scheme, len(kept), Replay(kept))
         assert [x for block, _, _ in blocks for x in block.tolist()] == oracle(law, kept, [])
 
 
@@ -268,7 +268,7 @@ def test_weights_beyond_a_word_are_drawn_in_bulk(law: DiscreteSteps | DiscreteUn
     assert bulk.fits(law.scheme)
     trials, points = 200_000, range(-law.farthest, law.farthest + 1)
     found: Counter[float] = Counter()
-    for block, far, _ in bulk.blocks(law.scheme, trials, CipherTape()):
+    for block, far, _ in bulk.sample_blocks(law.scheme, trials, CipherTape()):
         assert not far
         found.update(block.tolist())
     for index in points:

@@ -113,7 +113,7 @@ def test_bulk_and_single_draws_agree_on_one_tape(
     singles = [law.scheme.draw(tape) for _ in kept]
     spare = words + [1 << 63] * (len(words) - len(kept))  # for the words that are refused
     drawn: list[float] = []
-    for block, _, _ in bulk.blocks(law.scheme, len(kept), replay(spare)):
+    for block, _, _ in bulk.sample_blocks(law.scheme, len(kept), replay(spare)):
         drawn += block.tolist()
     assert np.array_equal(drawn, singles)
     assert len(kept) < len(words) or law.total & (law.total - 1) == 0

@@ -233,7 +233,7 @@ def built(law: Rounded) -> QuantileLookup:
 def drawn(law: Rounded, size: int, tape: Tape) -> list[int]:
     """Indices in bulk, as integers; none of the floats is −0."""
     found: list[int] = []
-    for block, far, _ in bulk.blocks(law.scheme, size, tape):
+    for block, far, _ in bulk.sample_blocks(law.scheme, size, tape):
         assert not np.signbit(block[block == 0]).any()
         assert not far or min(map(abs, far.values())) > law.scheme.reach
         assert max(abs(block)) <= law.scheme.reach
@@ -398,7 +398,7 @@ def test_a_million_draws_follow_the_law(name: str) -> None:
     """False alarms at most 1e-9 a law."""
     law, size = COARSE[name], 1_000_000
     built(law)
-    blocks = bulk.blocks(law.scheme, size, CipherTape())
+    blocks = bulk.sample_blocks(law.scheme, size, CipherTape())
     indices = np.concatenate([block.copy() for block, _, _ in blocks])
     assert len(indices) == size
     assert cells_fit(law, indices)

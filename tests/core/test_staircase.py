@@ -28,8 +28,8 @@ from leastnoise.core.sampling.staircase import (
     Digit,
     DigitTable,
     Geometric,
-    both_sides,
     geometric,
+    mirror_period,
 )
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.noise import DiscreteStaircase, DiscreteSteps, Run, Staircase
@@ -520,7 +520,7 @@ def words_for(law: DiscreteStaircase, place: int, periods: int) -> tuple[int, in
 
 def one_period(law: DiscreteStaircase) -> DiscreteSteps:
     """Return the law of the place in a period, to either side."""
-    return DiscreteSteps(law.step, both_sides(law.runs, law.ratio))
+    return DiscreteSteps(law.step, mirror_period(law.runs, law.ratio))
 
 
 def test_every_pair_of_parts_gives_one_index_of_their_weight() -> None:
@@ -554,7 +554,7 @@ def test_bulk_and_single_draws_agree_on_the_same_words() -> None:
     singles = [law.scheme.draw(Replay(pair)) for pair in pairs]
     first, second = zip(*pairs, strict=True)
     found = []
-    for block, far, _ in bulk.blocks(law.scheme, len(pairs), Replay([*first, *second])):
+    for block, far, _ in bulk.sample_blocks(law.scheme, len(pairs), Replay([*first, *second])):
         assert not far
         assert not np.signbit(block[block == 0]).any()
         found += block.tolist()
@@ -571,7 +571,7 @@ def test_bulk_draws_follow_the_law(law: DiscreteStaircase) -> None:
     """Every point's count, and that of all beyond: false alarms at most 1e-9 a law."""
     trials, far = 100_000, 12
     drawn: Counter[float] = Counter()
-    for block, _, _ in bulk.blocks(law.scheme, trials, CipherTape()):
+    for block, _, _ in bulk.sample_blocks(law.scheme, trials, CipherTape()):
         drawn.update(block.tolist())
     inside = 0
     for index in range(-far, far + 1):
@@ -597,7 +597,7 @@ def far_tape(law: DiscreteStaircase, place: int, size: int) -> Replay:
 @pytest.mark.parametrize("place", [-3, -1, 0, 2])
 def test_an_index_beyond_the_tables_is_kept_as_an_integer(place: int) -> None:
     law = DiscreteStaircase(Fraction(1), HALF, (Run(0, 3, 1),))
-    ((block, far, _),) = bulk.blocks(law.scheme, 2, far_tape(law, place, 2))
+    ((block, far, _),) = bulk.sample_blocks(law.scheme, 2, far_tape(law, place, 2))
     assert len(block) == 2
     index = place + 128 * 3 if place >= 0 else place - 128 * 3
     assert far == {0: index, 1: index}

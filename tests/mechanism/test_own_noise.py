@@ -62,7 +62,7 @@ def test_both_routes_draw_the_same(noise: Steps, words: list[int]) -> None:
         return
     one, many = Replay(kept), Replay(kept)
     singles = [law.scheme.draw(one) for _ in kept]
-    blocks = bulk.blocks(law.scheme, len(kept), many)
+    blocks = bulk.sample_blocks(law.scheme, len(kept), many)
     assert [x for block, _, _ in blocks for x in block.tolist()] == singles
 
 

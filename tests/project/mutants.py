@@ -263,8 +263,8 @@ SAMPLING = [
     ),
     Mutant(
         "the next period begun with its full weight",
-        "leastnoise.core.sampling.staircase:both_sides",
-        replace("fall * runs[0].weight", "whole * runs[0].weight"),
+        "leastnoise.core.sampling.staircase:mirror_period",
+        replace("fall * runs[0].weight", "unit * runs[0].weight"),
         PARTS,
     ),
 ]
@@ -425,13 +425,13 @@ PROOFS = [
     ),
     Mutant(
         "no sag below the chords of a curve",
-        "leastnoise.accounting.discretize:_chords_below_rest",
+        "leastnoise.accounting.discretize:_lower_other_chords",
         replace("low - max(pair)", "low"),
         CHORDS,
     ),
     Mutant(
         "what lies in a cell at its lower end",
-        "leastnoise.accounting.discretize:chord_masses",
+        "leastnoise.accounting.discretize:enclose_chord_masses",
         replace(
             "(after << bits) - (one + low) * here + high * before",
             "(after << bits) - (one + high) * here + one * before",

@@ -53,9 +53,9 @@ def claim(where: str) -> Claim:
     >>> claim("Property 1").evidence
     'no counterexample in 400'
     """
-    for each in _recompute():
-        if each.where == where:
-            return each
+    for recomputed in _recompute():
+        if recomputed.where == where:
+            return recomputed
     raise InvalidParameter(
         "where must be the place of a claim", got=quote(where), fix="See claims()."
     )
@@ -64,21 +64,21 @@ def claim(where: str) -> Claim:
 @cache
 def _recompute() -> tuple[Claim, ...]:
     parts = (
-        _concentration,
-        _truncated_laplace,
-        _footnote,
-        _readings,
-        _discrete,
-        _problem,
+        _recompute_concentration,
+        _recompute_truncated_laplace,
+        _recompute_footnote,
+        _recompute_readings,
+        _recompute_discrete,
+        _recompute_problem,
         recompute_lemmas,
         recompute_theorems,
-        _floats,
+        _recompute_floats,
         compare_with_gaussian,
     )
     return tuple(claim for part in parts for claim in part())
 
 
-def _concentration() -> Iterator[Claim]:
+def _recompute_concentration() -> Iterator[Claim]:
     borders = [p / (p + 1) for p in EXPONENTS]
     result = check_grid(
         check_concentration(p, delta)
@@ -95,7 +95,7 @@ def _concentration() -> Iterator[Claim]:
     )
 
 
-def _truncated_laplace() -> Iterator[Claim]:
+def _recompute_truncated_laplace() -> Iterator[Claim]:
     worst = {
         cost: max(truncated_laplace_ratio(SMALL, path(SMALL), cost) for path in PATHS.values())
         for cost in (l1, l2)
@@ -113,7 +113,7 @@ def _truncated_laplace() -> Iterator[Claim]:
     )
 
 
-def _problem() -> Iterator[Claim]:
+def _recompute_problem() -> Iterator[Claim]:
     result = search("equations", check_equations)
     yield Claim(
         "Equations 4 and 7",
@@ -132,7 +132,7 @@ def _problem() -> Iterator[Claim]:
     )
 
 
-def _readings() -> Iterator[Claim]:
+def _recompute_readings() -> Iterator[Claim]:
     for cost, factor in ((l1, 4), (l2, 24)):
         pure = numbers.staircase_cost(SMALL, cost)
         same = pure / numbers.least(SMALL, cost)
@@ -148,8 +148,8 @@ def _readings() -> Iterator[Claim]:
         )
 
 
-def _discrete() -> Iterator[Claim]:
-    one = all(
+def _recompute_discrete() -> Iterator[Claim]:
+    optimal = all(
         numbers.discrete_uniform_cost(1, Fraction(1, n), cost)
         == numbers.discrete_bound(1, Fraction(1, n), cost)
         for n in (3, 5, 101)
@@ -160,7 +160,7 @@ def _discrete() -> Iterator[Claim]:
         "discrete uniform noise is optimal for integer queries",
         "its cost is equal to a lower bound for noise of any shape at δ = 1/3, 1/5 and 1/101, for "
         "ℓ1 and ℓ2",
-        decide(one, corrected=True),
+        decide(optimal, corrected=True),
         proved_page("integers"),
         "True at δ = 1/(2M+1). At other δ the optimal noise has less mass at its two end points, "
         "and uniform noise costs more.",
@@ -179,7 +179,7 @@ def _discrete() -> Iterator[Claim]:
     )
 
 
-def _footnote() -> Iterator[Claim]:
+def _recompute_footnote() -> Iterator[Claim]:
     private = Profile(COUNTER_EXAMPLE, sensitivity=1).advantage
     cheaper, best = COUNTER_EXAMPLE.expected(l2), numbers.least(Fraction(1, 2), l2)
     yield Claim(
@@ -194,18 +194,18 @@ def _footnote() -> Iterator[Claim]:
     )
 
 
-def _floats() -> Iterator[Claim]:
+def _recompute_floats() -> Iterator[Claim]:
     algorithm = algorithm_1(Fraction(1, 10), 1)
-    found = algorithm.float_distance()
+    measured = algorithm.float_distance()
     yield Claim(
         "Algorithm 1, in floats",
         "a natural and simple algorithm to generate the noise",
         f"at δ = 0.1, Δ = 1 the distance is {show(algorithm.exact_distance)} in real numbers, "
         f"{show(algorithm.lattice_distance)} as leastnoise samples it, and at least "
-        f"{found.lower_bound:.3g} in floats of 64 bits",
+        f"{measured.lower_bound:.3g} in floats of 64 bits",
         decide(algorithm.lattice_distance <= algorithm.delta, corrected=True),
-        f"computed; in floats by {found.samples} outputs, with a false alarm rate of "
-        f"{found.false_alarm:g}",
+        f"computed; in floats by {measured.samples} outputs, with a false alarm rate of "
+        f"{measured.false_alarm:g}",
         "In floats it is not private (docs/theory/algorithm-1.md). It must be computed in exact "
         "numbers.",
     )

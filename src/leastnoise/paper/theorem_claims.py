@@ -108,7 +108,7 @@ def recompute_theorems() -> Iterator[Claim]:
         decide(result.holds),
         proved("theorem-1", result),
     )
-    yield from _theorem_2()
+    yield from _recompute_theorem_2()
     result = search("algorithm 1", check_algorithm_1)
     yield Claim(
         "Algorithm 1",
@@ -118,7 +118,7 @@ def recompute_theorems() -> Iterator[Claim]:
         str(result),
     )
     for p in EXPONENTS:
-        yield _theorem_3(p)
+        yield _recompute_theorem_3(p)
     result = check_grid(check_equation_8(p, delta) for p in EXPONENTS for delta in DELTAS)
     yield Claim(
         "Equation 8",
@@ -128,10 +128,10 @@ def recompute_theorems() -> Iterator[Claim]:
         str(result),
     )
     for p, name in ((Fraction(1), "Corollary 4 (ℓ1)"), (Fraction(2), "Corollary 5 (ℓ2)")):
-        yield _corollary(p, name)
+        yield _recompute_corollary(p, name)
 
 
-def _theorem_2() -> Iterator[Claim]:
+def _recompute_theorem_2() -> Iterator[Claim]:
     result = search("theorem 2", check_theorem_2, inputs=300)
     yield Claim(
         "Theorem 2",
@@ -171,7 +171,7 @@ def _theorem_2() -> Iterator[Claim]:
     )
 
 
-def _theorem_3(p: Fraction) -> Claim:
+def _recompute_theorem_3(p: Fraction) -> Claim:
     """Compare α* and the minimal cost with the minimum over α of the integrated cost."""
     result = check_grid(
         check_theorem_3(p, delta, sensitivity) for delta in DELTAS for sensitivity in SENSITIVITIES
@@ -191,12 +191,12 @@ def _theorem_3(p: Fraction) -> Claim:
         f"{result.checked} pairs of δ and Δ",
         decide(result.holds and best, corrected=True),
         proved("theorem-3", result),
-        f"{_condition(p)} The proof has a misprint: (p+1)δ − p < 0 should read ≤ 0. It is 0 at "
-        "δ = p/(p+1).",
+        f"{_state_condition(p)} The proof has a misprint: (p+1)δ − p < 0 should read ≤ 0. It is 0 "
+        "at δ = p/(p+1).",
     )
 
 
-def _condition(p: Fraction) -> str:
+def _state_condition(p: Fraction) -> str:
     """Return the condition that Theorem 3 and its corollaries omit, with a counterexample."""
     delta, noise = cheaper_noise(p)
     reached, cost = Profile(noise, sensitivity=1).advantage, noise.enclose(lp(p)).upper
@@ -210,7 +210,7 @@ def _condition(p: Fraction) -> str:
     )
 
 
-def _corollary(p: Fraction, name: str) -> Claim:
+def _recompute_corollary(p: Fraction, name: str) -> Claim:
     """Compare the explicit formulas with the certified optimum, and with P_α for other α."""
     result = check_grid(
         check_corollary(p, delta, sensitivity)
@@ -218,7 +218,7 @@ def _corollary(p: Fraction, name: str) -> Claim:
         for sensitivity in SENSITIVITIES
     )
     stated = "V = Δ/4δ and α* = 0 if δ ≤ 1/2, else V = (1−δ)Δ and α* = 2δ − 1"
-    remark, holds = _condition(p), result.holds
+    remark, holds = _state_condition(p), result.holds
     if p == 1:
         special = [delta for delta in FINE_DELTAS if 2 * delta >= 1 or 1 / (2 * delta) % 1 == 0]
         optimal = check_grid(map(check_optimal_for_any_shape, special))

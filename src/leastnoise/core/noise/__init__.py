@@ -1,6 +1,6 @@
 """The families of noise, on the line and on the lattice where they are sampled.
 
-Each family defines its distributions in one file, as classes of a few kinds:
+Each family defines its distributions in one file, or in two, as classes of a few kinds:
 :class:`PiecewiseNoise`, :class:`Smooth` and :class:`StaircaseNoise` on the line,
 :class:`FiniteLatticeNoise`, :class:`Rounded` and :class:`StaircaseNoise` on a lattice. Expected
 costs, privacy losses and plots are computed by kind.
@@ -25,7 +25,7 @@ from leastnoise.core.noise.kinds import (
     widen,
 )
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
-from leastnoise.core.noise.rounded import BITS, Rounded, Terms, power_series_bound
+from leastnoise.core.noise.rounded import BITS, Rounded, TailTerms, power_series_bound
 from leastnoise.core.noise.staircase import Staircase, Stairs
 from leastnoise.core.noise.steps import DiscreteSteps, Steps
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
@@ -66,7 +66,7 @@ __all__ = [
     "StaircaseNoise",
     "Stairs",
     "Steps",
-    "Terms",
+    "TailTerms",
     "TruncatedGaussian",
     "TruncatedLaplace",
     "Uniform",

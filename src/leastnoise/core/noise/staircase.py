@@ -123,11 +123,11 @@ class Staircase(Stairs, StaircaseNoise, LineNoise):
         epsilon: Number | None = None,
         sensitivity: Number | None = None,
     ) -> None:
-        own = {"period": period, "gamma": gamma, "ratio": ratio}
+        parameters = {"period": period, "gamma": gamma, "ratio": ratio}
         guarantee = {"epsilon": epsilon, "sensitivity": sensitivity}
-        stated = read_guarantee("Staircase", own, guarantee, shared="gamma")
-        if stated is not None:
-            noise = Staircase.for_privacy(stated[0], sensitivity=stated[1], gamma=gamma)
+        target = read_guarantee("Staircase", parameters, guarantee, shared="gamma")
+        if target is not None:
+            noise = Staircase.for_privacy(target[0], sensitivity=target[1], gamma=gamma)
             period, gamma, ratio = noise.period, noise.gamma, noise.ratio
         super().__init__(period, gamma, ratio)  # type: ignore[arg-type]  # none of them is None
 
