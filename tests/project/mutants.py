@@ -390,7 +390,7 @@ PROOFS = [
     ),
     Mutant(
         "mass beyond the lattice charged too much",
-        "leastnoise.certificate.lattice_bound:LatticeBound.least",
+        "leastnoise.certificate.lattice_bound:LatticeBound.find_least_charge",
         replace("(1 - factor) * total / 2", "Fraction(total)"),
         WINDOW,
     ),
@@ -433,8 +433,8 @@ PROOFS = [
         "what lies in a cell at its lower end",
         "leastnoise.accounting.discretize:enclose_chord_masses",
         replace(
-            "(after << bits) - (one + low) * here + high * before",
-            "(after << bits) - (one + high) * here + one * before",
+            "(after << bits) - (one + low) * value + high * before",
+            "(after << bits) - (one + high) * value + one * before",
         ),
         CHORDS,
     ),

@@ -14,8 +14,7 @@ from types import FrameType
 from typing import Any
 
 import leastnoise as ln
-from leastnoise.core.sampling import SYSTEM
-from leastnoise.core.sampling.coins import coins_of
+from leastnoise.core.sampling import SYSTEM, coins_of
 from leastnoise.core.selection import Selector
 from leastnoise.mechanism import Discretized
 from leastnoise.noise import Rounded, Steps

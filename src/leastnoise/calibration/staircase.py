@@ -100,12 +100,12 @@ def build_cut_staircase(problem: Problem) -> Steps:
     sides = [
         (Fraction(end, fine) * sensitivity, level) for end, level in zip(ends, levels, strict=True)
     ]
-    whole = 2 * sum(
+    total = 2 * sum(
         (end - start) * level for (start, _), (end, level) in pairwise([(Fraction(0), 0), *sides])
     )
     sides = [side for side in sides if side[0]]
     breaks = [*(-end for end, _ in reversed(sides)), *(end for end, _ in sides)]
-    heights = [level / whole for _, level in [*reversed(sides), *sides[1:]]]
+    heights = [level / total for _, level in [*reversed(sides), *sides[1:]]]
     return Steps(breaks, heights)
 
 

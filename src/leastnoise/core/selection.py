@@ -32,8 +32,7 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt
-from leastnoise.core.sampling import SYSTEM
-from leastnoise.core.sampling.coins import Coins, coins_of
+from leastnoise.core.sampling import SYSTEM, Coins, coins_of
 from leastnoise.core.tape import Tape
 from leastnoise.errors import InvalidParameter, parameter
 

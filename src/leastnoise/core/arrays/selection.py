@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leastnoise.core.arrays.lookup import WordReader, to_unsigned
-from leastnoise.core.sampling import WORD, Tape, uniform_below
-from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins
+from leastnoise.core.sampling import DIGIT_BITS, DOUBT, WORD, Coins, Tape, uniform_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

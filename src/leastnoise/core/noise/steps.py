@@ -306,15 +306,15 @@ class DiscreteSteps(FiniteLatticeNoise):
         return self.runs
 
 
-def _parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
-    """Return a list of numbers, exactly; ``each`` is the name of one number in messages."""
+def _parse_list(numbers: Iterable[Number], name: str, entry: str) -> tuple[Fraction, ...]:
+    """Return a list of numbers, exactly; ``entry`` is the name of one number in messages."""
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise InvalidParameter(
             f"{name} must be a list of numbers",
             got=quote(numbers),
             fix="Use for example [-1, 1].",
         )
-    exact = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
+    exact = tuple(parse_rational(number, entry) for number in islice(numbers, _LONGEST + 1))
     if len(exact) > _LONGEST:
         raise InvalidParameter(
             f"{name} must be a list of at most {_LONGEST} numbers",

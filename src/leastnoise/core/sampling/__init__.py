@@ -1,4 +1,10 @@
-"""Exact samplers: random bits from one source, and exact integers from random bits."""
+"""Exact samplers: random bits from one source, and exact integers from random bits.
+
+Coins are loaded on first use, because only a selection flips them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
 from leastnoise.core.sampling.quantile import (
@@ -25,12 +31,18 @@ from leastnoise.core.sampling.staircase import (
     staircase_scheme,
 )
 
+if TYPE_CHECKING:
+    from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins, coins_of
+
 __all__ = [
     "BUCKET_BITS",
+    "DIGIT_BITS",
+    "DOUBT",
     "LARGEST_REACH",
     "SYSTEM",
     "WORD",
     "CipherTape",
+    "Coins",
     "DigitTable",
     "Polynomials",
     "QuantileScheme",
@@ -40,6 +52,7 @@ __all__ = [
     "Tape",
     "TicketScheme",
     "cell_scheme",
+    "coins_of",
     "draw_exactly",
     "geometric",
     "quantile_scheme",
@@ -48,3 +61,9 @@ __all__ = [
     "uniform_below",
     "word_bits",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in ("DIGIT_BITS", "DOUBT", "Coins", "coins_of"):
+        return getattr(import_module("leastnoise.core.sampling.coins"), name)
+    raise AttributeError(f"module 'leastnoise.core.sampling' has no attribute {name!r}")
