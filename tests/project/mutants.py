@@ -431,7 +431,7 @@ PROOFS = [
     ),
     Mutant(
         "what lies in a cell at its lower end",
-        "leastnoise.accounting.discretize:enclose_chord_masses",
+        "leastnoise.accounting.discretize:bound_chord_masses",
         replace(
             "(after << bits) - (one + low) * value + high * before",
             "(after << bits) - (one + high) * value + one * before",

@@ -131,13 +131,13 @@ def discretize_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
     −i·h is that times e^−ih, and the mass at infinity is the last value.
     """
     heights = curve.heights(grid, top)
-    masses = enclose_chord_masses(grid, heights)
+    masses = bound_chord_masses(grid, heights)
     falls = grid.powers(grid.fall, top)
     lower = [-(-mass * fall[1] >> grid.bits) for mass, fall in zip(masses, falls, strict=True)]
     return Losses(grid, -top, [*lower[:0:-1], *masses], heights[-1][1], above=True)
 
 
-def enclose_chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
+def bound_chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
     """Return the masses at 0, h, … of the curve that runs along chords, rounded up."""
     low, high = grid.factor
     one, bits, top = grid.one, grid.bits, len(heights) - 1
@@ -195,7 +195,7 @@ def _lower_chords(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
 def _lower_other_chords(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     """Return chord values below a curve with unknown kinks."""
     heights = curve.heights(grid, top)
-    gaps = curve.gaps(grid, enclose_chord_masses(grid, heights))
+    gaps = curve.gaps(grid, bound_chord_masses(grid, heights))
     last = grid.scaled(curve.infinity_mass)[0]
     around = zip([0, *gaps], [*gaps, 0], strict=True)
     values = [low - max(pair) for (low, _), pair in zip(heights, around, strict=True)]

@@ -153,16 +153,16 @@ def _enclose_staircase(noise: Staircase, cost: Cost) -> Interval:
         return cost.integral((n + noise.gamma) * noise.period)
 
     def enclose_rest(n: int) -> Interval | None:
-        here, keep = area(n), 1 - noise.ratio
+        value, complement = area(n), 1 - noise.ratio
         if cost.constant_beyond is not None:  # beyond, the area grows by the same in each period
             if (n + noise.gamma) * noise.period < cost.constant_beyond:
                 return None
             grown = cost.value(cost.constant_beyond + 1).scaled(noise.period)
-            return here.scaled(1 / keep) + grown.scaled(noise.ratio / keep**2)
+            return value.scaled(1 / complement) + grown.scaled(noise.ratio / complement**2)
         if not isinstance(cost, Power):
             raise cost.unbounded()
         bound = power_series_bound(noise.ratio, n + noise.gamma, cost.p + 1)
-        return None if bound is None else Interval(here.lower, here.upper * bound)
+        return None if bound is None else Interval(value.lower, value.upper * bound)
 
     return _enclose_series(noise.ratio, area, enclose_rest).scaled(
         2 * noise.height * (1 - noise.ratio)
@@ -204,14 +204,14 @@ def _enclose_rest_of_staircase(
 ) -> Callable[[int], Interval | None]:
     """Return the function that encloses the rest of the series (:func:`_enclose_series`)."""
     all_drops = sum((drop for _, drop in noise.drops), Fraction(0))
-    keep, width = 1 - noise.ratio, noise.steps * noise.step
+    complement, width = 1 - noise.ratio, noise.steps * noise.step
 
     def enclose_rest(n: int) -> Interval | None:
         if cost.constant_beyond is not None:  # beyond, T grows by the same in each period
             if n * width <= cost.constant_beyond:
                 return None
             grown = cost.value(cost.constant_beyond + 1).scaled(noise.steps * all_drops)
-            return sum_drops(n).scaled(1 / keep) + grown.scaled(noise.ratio / keep**2)
+            return sum_drops(n).scaled(1 / complement) + grown.scaled(noise.ratio / complement**2)
         if not isinstance(cost, Power):
             raise cost.unbounded()
         # T(m) is at most m·L(m·step), and no point of a period lies beyond its end.
