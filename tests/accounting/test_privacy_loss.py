@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.accounting.curves import LossCurve, RatioTable
-from leastnoise.accounting.discretize import losses_above, losses_below
+from leastnoise.accounting.discretize import discretize_above, discretize_below
 from leastnoise.accounting.joint import JointLoss
 from leastnoise.accounting.parts import noise_losses
 from leastnoise.accounting.privacy_loss import Losses, LossGrid
@@ -61,7 +61,7 @@ def test_chords_lie_above_and_the_hull_below(
 ) -> None:
     grid = LossGrid(step, BITS)
     top = top_of(table, step)
-    above, below = losses_above(table, grid, top), losses_below(table, grid, top)
+    above, below = discretize_above(table, grid, top), discretize_below(table, grid, top)
     factor = exponential(level, 256)
     assert above.delta(level) >= exact_delta(table, factor.upper)
     if below is not None:
@@ -80,9 +80,15 @@ def test_sums_of_losses_lie_between(
     spared = 1 << (BITS - 120)
     pair = (first, second)
     bounds = []
+<<<<<<< HEAD
     for make in (losses_above, losses_below):
         distributions = [make(table, grid, top_of(table, step)) for table in pair]
         if distributions[0] is None or distributions[1] is None:
+=======
+    for make in (discretize_above, discretize_below):
+        laws = [make(table, grid, top_of(table, step)) for table in pair]
+        if laws[0] is None or laws[1] is None:
+>>>>>>> p10a
             bounds.append(Fraction(0))
             continue
         bounds.append(
@@ -156,8 +162,13 @@ def test_two_fixed_neighbours_reach_the_curve_from_below(name: str) -> None:
         assert name == "skew"
         return
     grid = LossGrid(Fraction(3, 20), BITS)
+<<<<<<< HEAD
     distribution = losses_below(curve, grid, min(24, top_of(curve, grid.step)))
     assert distribution is not None
+=======
+    law = discretize_below(curve, grid, min(24, top_of(curve, grid.step)))
+    assert law is not None
+>>>>>>> p10a
     for level in (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(7, 5)):
         assert distribution.delta(level) <= profile.delta(level)
 
@@ -177,9 +188,9 @@ def test_halving_the_step_quarters_the_error(curve: LossCurve) -> None:
     for parts in (12, 24, 48):
         grid = LossGrid(Fraction(1, parts), BITS)
         top = math.ceil(min(curve.farthest, 8.0) * parts)
-        below = losses_below(curve, grid, top)
+        below = discretize_below(curve, grid, top)
         assert below is not None
-        widths.append(losses_above(curve, grid, top).delta(ONE / 7) - below.delta(ONE / 7))
+        widths.append(discretize_above(curve, grid, top).delta(ONE / 7) - below.delta(ONE / 7))
     assert widths[0] > 3 * widths[1] > 9 * widths[2] > 0
 
 
@@ -197,7 +208,7 @@ def test_rounding_losses_to_the_nearest_would_break_the_bound() -> None:
     table = RatioTable(((Fraction(3, 2), Fraction(1, 2)),), Fraction(0))
     step = Fraction(3, 10)  # ln 1.5 is 0.405, which is nearer to 0.3 than to 0.6
     truth = exact_delta(table, exponential(Fraction(1, 10)).upper)
-    ours = losses_above(table, LossGrid(step, BITS), 2).delta(Fraction(1, 10))
+    ours = discretize_above(table, LossGrid(step, BITS), 2).delta(Fraction(1, 10))
     assert ours >= truth
     assert nearest(table, step, 0.1) < truth
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import leastnoise as ln
-from leastnoise.calibration.canonical import canonical
+from leastnoise.calibration.canonical import build_canonical
 from leastnoise.core.exact import exponential
 from leastnoise.noise import DiscreteStaircase, DiscreteUniform, Run, Staircase
 
@@ -223,7 +223,7 @@ def test_at_epsilon_0_the_canonical_noise_is_the_discrete_uniform(
     exact = tails(Fraction(1), Fraction(delta), noise.farthest + 3)
     assert [1 - noise.probability_up_to(Fraction(k)) for k in range(len(exact))] == exact
     # And the library's canonical noise, in whole weights, is it but for its rounding.
-    rounded = canonical(ln.Privacy(0, delta))
+    rounded = build_canonical(ln.Privacy(0, delta))
     for k in range(len(exact)):
         difference = Fraction(rounded.weight(k), rounded.total) - noise.pmf(k)
         assert abs(difference) < 1e-12

@@ -116,7 +116,8 @@ def test_long_powers_of_a_ratio_are_rejected_before_any_is_computed(
     integer: bool, changes: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certificate = crafted(integer=integer, **changes)
-    monkeypatch.setattr("leastnoise.core.noise.staircase.exact_power", never)
+    for module in ("staircase", "discrete_staircase"):
+        monkeypatch.setattr(f"leastnoise.core.noise.{module}.exact_power", never)
     monkeypatch.setattr(StaircaseCurve, "of", never)
     with pytest.raises(Unsupported, match=r"\(periods·digits\)² of a staircase may be at most"):
         certificate.verify()

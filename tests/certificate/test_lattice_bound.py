@@ -176,7 +176,7 @@ def test_a_control_that_pays_half_proves_too_much() -> None:
     bound = mechanism.certificate.evidence
     assert isinstance(bound, LatticeBound)
     paid = sum(bound.weights) * bound.unit / 20
-    least = bound.least(exponential(Fraction(1)).upper, Fraction(0))
+    least = bound.find_least_charge(exponential(Fraction(1)).upper, Fraction(0))
     assert least - paid <= mechanism.cost < least - paid / 2
 
 
@@ -223,5 +223,5 @@ def test_multipliers_of_a_window_too_small_prove_no_more_than_the_truth() -> Non
     said = prices[0] * found.masses[0] + 2 * sum(
         price * mass for price, mass in zip(prices[1:], found.masses[1:], strict=True)
     )
-    assert solver.evidence(found).prove(cost, privacy, Fraction(1)) <= reached
+    assert solver.make_evidence(found).prove(cost, privacy, Fraction(1)) <= reached
     assert said * float(solver.scale) > 1.002 * float(reached)

@@ -59,7 +59,7 @@ def test_the_rim_counts_each_shift_at_its_own_points(
     """A shift j gains its weight at the first j points: counted one by one."""
     frame = Frame(rule, len(weights), reach)
     bound = LatticeBound(frame, F(1), tuple(weights), (), (), (F(0),) * (reach + 2))
-    gained, owed = bound._sums()
+    gained, owed = bound._sum_tests()
     expected = [0] * (reach + 1)
     for shift, weight in enumerate(weights, start=1):
         for point in range(min(shift, frame.points)):
@@ -71,7 +71,7 @@ def test_the_rim_counts_each_shift_at_its_own_points(
 def test_multipliers_of_falling_are_still_verified(falls: list[int]) -> None:
     bound = lattice(1, 4, [0], falls)
     with pytest.raises(InvalidParameter, match="multipliers of unimodality are out of order"):
-        bound.least(F(1), F(0))
+        bound.find_least_charge(F(1), F(0))
 
 
 def table(nodes: int, kind: str, asked: Callable[[int], tuple[Fraction, ...]], of: int) -> Readings:

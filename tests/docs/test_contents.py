@@ -7,7 +7,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.mechanism import calibrate_pair
 from leastnoise.paper import CONTENTS, CitedMechanism, Item, cited_mechanisms, claims
-from leastnoise.paper.contents import IMPORTS
+from leastnoise.paper.content_item import IMPORTS
 from tests.docs.contents import DATA, FIGURE, THEORY, data, renewed, tables
 
 RENEW = "run python -m tests.docs.contents"

@@ -28,7 +28,7 @@ from leastnoise.paper import (
     proofs,
     write,
 )
-from leastnoise.paper.contents import IMPORTS
+from leastnoise.paper.content_item import IMPORTS
 from leastnoise.paper.html_page import render_html
 from leastnoise.paper.markdown_page import render_markdown
 from leastnoise.paper.page_content import sections

@@ -11,7 +11,7 @@ from scipy.stats import norm
 import leastnoise as ln
 from leastnoise import plots
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.paper import cheaper_noise, claims, numbers, statements
+from leastnoise.paper import cheaper_noise, claims, numbers, theorem_claims
 from leastnoise.paper import numbers as series
 from leastnoise.paper.random_checks import check_theorem_1
 from leastnoise.paper.random_noise import Sample
@@ -145,8 +145,8 @@ def test_a_counterexample_makes_a_claim_false(monkeypatch: pytest.MonkeyPatch) -
     def check(sample: Sample) -> str | None:
         return check_theorem_1(sample, share=Fraction(1, 4))
 
-    monkeypatch.setattr(statements, "check_theorem_1", check)
-    claim = next(statements._theorems())
+    monkeypatch.setattr(theorem_claims, "check_theorem_1", check)
+    claim = next(theorem_claims.recompute_theorems())
     assert (claim.where, claim.status) == ("Theorem 1", "false")
     assert "; counterexample: Steps(" in claim.evidence
 

@@ -276,7 +276,7 @@ def test_false_formulas_are_caught() -> None:
     assert grid_checks.check_concentration(two, border + Fraction(1, 10**6), border=one) is not None
     assert grid_checks.check_optimal_for_any_shape(half) is None
     assert grid_checks.check_optimal_for_any_shape(Fraction(7, 20)) == "δ = 7/20"
-    assert checks.check_grid([None, "here", None, "there"]) == checks.Search(4, "here")
+    assert checks.check_grid([None, "here", None, "there"]) == checks.SearchResult(4, "here")
 
 
 def test_every_named_cost_is_checked() -> None:

@@ -263,8 +263,8 @@ SAMPLING = [
     ),
     Mutant(
         "the next period begun with its full weight",
-        "leastnoise.core.sampling.staircase:both_sides",
-        replace("fall * runs[0].weight", "whole * runs[0].weight"),
+        "leastnoise.core.sampling.staircase:mirror_period",
+        replace("fall * runs[0].weight", "unit * runs[0].weight"),
         PARTS,
     ),
 ]
@@ -390,7 +390,7 @@ PROOFS = [
     ),
     Mutant(
         "mass beyond the lattice charged too much",
-        "leastnoise.certificate.lattice_bound:LatticeBound.least",
+        "leastnoise.certificate.lattice_bound:LatticeBound.find_least_charge",
         replace("(1 - factor) * total / 2", "Fraction(total)"),
         WINDOW,
     ),
@@ -425,16 +425,16 @@ PROOFS = [
     ),
     Mutant(
         "no sag below the chords of a curve",
-        "leastnoise.accounting.discretize:_chords_below_rest",
+        "leastnoise.accounting.discretize:_lower_other_chords",
         replace("low - max(pair)", "low"),
         CHORDS,
     ),
     Mutant(
         "what lies in a cell at its lower end",
-        "leastnoise.accounting.discretize:chord_masses",
+        "leastnoise.accounting.discretize:bound_chord_masses",
         replace(
-            "(after << bits) - (one + low) * here + high * before",
-            "(after << bits) - (one + high) * here + one * before",
+            "(after << bits) - (one + low) * value + high * before",
+            "(after << bits) - (one + high) * value + one * before",
         ),
         CHORDS,
     ),

@@ -109,9 +109,9 @@ class Composition:
         """Enclose the smallest δ that all releases together satisfy at this ε.
 
         The lower end is the δ of two fixed neighbors, those furthest apart in every release, by a
-        distribution of losses whose curve lies below. For parts with asymmetric noise it is the δ
-        of the other parts, or of one such part alone. A guarantee counts by the worst mechanism
-        that satisfies it.
+        distribution of losses whose curve lies below. If some parts have asymmetric noise, it is
+        the δ of the other parts, or of one asymmetric part alone. A guarantee counts by the worst
+        mechanism that satisfies it.
         """
         upper, exact = self.delta(epsilon), parse_epsilon(epsilon)
         lower = self._below.delta(exact)
@@ -153,7 +153,7 @@ class Composition:
             return Fraction(0)
         low = Fraction(0)
         while high - low > max(high / (1 << _NEAR_BITS), Fraction(1, 1 << _LEAST_BITS)):
-            middle = _short((low + high) / 2, high - low)
+            middle = _shorten((low + high) / 2, high - low)
             if self.delta(middle) <= allowed:
                 high = middle
             else:
@@ -260,20 +260,22 @@ class Composition:
     @cached_property
     def _above(self) -> JointLoss:
         return self._joint_loss(
-            {part: each.above for part, each in self._losses.items()}, above=True
+            {part: losses.above for part, losses in self._losses.items()}, above=True
         )
 
     @cached_property
     def _below(self) -> JointLoss:
-        known = {part: each.below for part, each in self._losses.items() if each.below is not None}
-        return self._joint_loss(known, above=False)
+        curves = {
+            part: losses.below for part, losses in self._losses.items() if losses.below is not None
+        }
+        return self._joint_loss(curves, above=False)
 
     def _joint_loss(self, curves: Mapping[Part, LossCurve], *, above: bool) -> JointLoss:
         """Combine the curves of all releases; use the exact δ if only one is not level."""
-        bent = [part for part, curve in curves.items() if not curve.is_level]
-        alone = partial(part_delta, bent[0]) if len(bent) == 1 else None
-        known = tuple((curves[part], count) for part, count in self.parts if part in curves)
-        return JointLoss(known, above, alone)
+        falling = [part for part, curve in curves.items() if not curve.is_level]
+        alone = partial(part_delta, falling[0]) if len(falling) == 1 else None
+        counted = tuple((curves[part], count) for part, count in self.parts if part in curves)
+        return JointLoss(counted, above, alone)
 
     @cached_property
     def _guarantees(self) -> list[tuple[tuple[Fraction, Fraction], int]]:
@@ -299,7 +301,7 @@ class Composition:
         return Privacy(self._total_epsilon, round_up(failing) if failing else 0)
 
 
-def _short(number: Fraction, width: Fraction) -> Fraction:
+def _shorten(number: Fraction, width: Fraction) -> Fraction:
     """Return a number with few binary digits within a small part of ``width`` of ``number``."""
     parts = 1 << max(0, (8 / width).__ceil__().bit_length())
     return Fraction(round(number * parts), parts)
@@ -322,7 +324,7 @@ def _parse_part(part: object) -> list[tuple[Part, int]]:
             fix="Use for example [mechanism, (Privacy(epsilon=1), 10)].",
         )
     repeated = parse_count(times, "the count of a part", least=1)
-    return [(each, count * repeated) for each, count in parts]
+    return [(single, count * repeated) for single, count in parts]
 
 
 def part_guarantee(part: Part) -> tuple[Fraction, Fraction]:

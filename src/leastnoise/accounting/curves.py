@@ -184,10 +184,10 @@ class RatioTable(LossCurve):
 
     @cached_property
     def landmark(self) -> Fraction | None:
-        """The loss that adds most to the variance, or the smallest loss very near it."""
+        """The loss that contributes most to the variance, or the smallest loss very near it."""
         if not self.ratios:
             return None
-        main = max(self._logs, key=lambda each: each[1] * each[0] ** 2)[0]
+        main, _ = max(self._logs, key=lambda pair: pair[1] * pair[0] ** 2)
         near = (
             ratio
             for (ratio, _), (loss, _) in zip(self.ratios, self._logs, strict=True)
@@ -202,7 +202,7 @@ class RatioTable(LossCurve):
         """
         levels = [high for _, high in grid.powers(grid.factor, top)]
         nodes: dict[int, int] = {}
-        others = []
+        unmoved = []
         for ratio, mass in self.ratios:
             place = grid.below(ratio)
             cell = bisect_right(levels, place) - 1
@@ -210,8 +210,8 @@ class RatioTable(LossCurve):
             if cell >= 0 and (place - levels[cell]) << _SNAP_BITS < width:
                 nodes[cell] = nodes.get(cell, 0) + grid.below(mass / ratio)
             else:
-                others.append((ratio, mass))
-        return RatioTable(tuple(others), self.infinite), nodes
+                unmoved.append((ratio, mass))
+        return RatioTable(tuple(unmoved), self.infinite), nodes
 
 
 @dataclass(frozen=True)
@@ -222,8 +222,8 @@ class Envelope(LossCurve):
 
     def heights(self, grid: LossGrid, top: int) -> list[Bracket]:
         """Enclose the largest height at each level of the grid."""
-        each = [curve.heights(grid, top) for curve in self.curves]
-        return [(max(a for a, _ in at), max(b for _, b in at)) for at in zip(*each, strict=True)]
+        heights = [curve.heights(grid, top) for curve in self.curves]
+        return [(max(a for a, _ in at), max(b for _, b in at)) for at in zip(*heights, strict=True)]
 
     @property
     def infinity_mass(self) -> Interval:
@@ -255,7 +255,7 @@ class Envelope(LossCurve):
         return max(self.curves, key=lambda curve: curve.variance)
 
 
-def shape_table(shape: Shape, shift: int) -> RatioTable:
+def tabulate_shape(shape: Shape, shift: int) -> RatioTable:
     """Return the likelihood ratios of piecewise constant noise and the same noise shifted."""
     masses: dict[Fraction, int] = {}
     impossible = 0

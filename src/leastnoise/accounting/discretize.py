@@ -50,7 +50,7 @@ def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> GridPlan | None:
     """
     total = sum(curves.values())
     depth = bits + 16 + total.bit_length()
-    reaches = {curve: _reach(curve, depth) for curve in curves}
+    reaches = {curve: _find_reach(curve, depth) for curve in curves}
     variance = math.fsum(curve.variance * n for curve, n in curves.items())
     longest = math.fsum(2 * reaches[curve] * n for curve, n in curves.items())
     if not 0 < variance < math.inf or longest <= 0:
@@ -58,7 +58,7 @@ def choose_grid(curves: Mapping[LossCurve, int], bits: int) -> GridPlan | None:
     width = min(longest, 2 * math.sqrt(2 * math.log(2) * depth * variance))
     single = math.sqrt(variance / total)
     coarse = min(width / _NODES, max(single / _FEWEST_STEPS, width / _MOST_NODES))
-    step = _step(curves, max(single / _STEPS, coarse), width)
+    step = _choose_step(curves, max(single / _STEPS, coarse), width)
     # Enough digits to distinguish cells by e^h − 1, however small the step is.
     narrow = max(0, (1 / step).__ceil__().bit_length())
     digits = depth + _GUARD_BITS + int(1.5 * max(reaches.values())) + 2 + narrow
@@ -73,42 +73,44 @@ def compose_losses(
     """Return the distribution of the total loss, rounded up or down; None if unknown."""
     composed = []
     for curve, count in curves.items():
-        top = math.ceil(_reach(curve, plan.depth) / float(plan.grid.step) - _NEAR)
-        make = losses_above if above else losses_below
+        top = math.ceil(_find_reach(curve, plan.depth) / float(plan.grid.step) - _NEAR)
+        make = discretize_above if above else discretize_below
         losses = make(curve, plan.grid, min(max(top, 0), _MOST_STEPS))
         if losses is not None:  # omitting a release can only lower the loss
             composed.append(losses.power(count, plan.negligible))
     return convolve_all(composed, plan.negligible) if composed else None
 
 
-def _reach(curve: LossCurve, depth: int) -> float:
+def _find_reach(curve: LossCurve, depth: int) -> float:
     """Return a loss beyond which the mass is negligible."""
     if math.isinf(curve.farthest):
         return min(_LARGEST_LOSS, curve.variance / 2 + math.sqrt(1.4 * depth * curve.variance))
     return min(_LARGEST_LOSS, curve.farthest)
 
 
-def _step(curves: Mapping[LossCurve, int], target: float, width: float) -> Fraction:
+def _choose_step(curves: Mapping[LossCurve, int], target: float, width: float) -> Fraction:
     """Return a step near ``target`` so that the landmarks of the curves lie on the grid.
 
     If all losses of all releases are multiples of one number, return that number, unless it is so
     small that there would be very many nodes.
     """
     units = [curve.unit for curve in curves if curve.farthest > 0]
-    common = _common([unit for unit in units if unit is not None])
+    common = _find_common_unit([unit for unit in units if unit is not None])
     if common is not None and None not in units and width / float(common) <= _MOST_NODES:
         return common
     marks = sorted(
         ((n, curve.landmark) for curve, n in curves.items() if curve.landmark),
         key=lambda mark: (-mark[0], mark[1]),
     )
-    common = _common([mark for _, mark in marks if mark]) or (marks[0][1] if marks else None)
+    common = _find_common_unit([mark for _, mark in marks if mark]) or (
+        marks[0][1] if marks else None
+    )
     if common is None or float(common) < target:
         return Fraction(target).limit_denominator(1 << 60) or Fraction(target)
     return common / max(1, round(float(common) / target))
 
 
-def _common(marks: list[Fraction]) -> Fraction | None:
+def _find_common_unit(marks: list[Fraction]) -> Fraction | None:
     """Return a number that all marks are almost integer multiples of, unless it is tiny."""
     if not marks:
         return None
@@ -122,20 +124,20 @@ def _common(marks: list[Fraction]) -> Fraction | None:
     return marks[0] / parts if parts <= _COMMON**2 else None
 
 
-def losses_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
+def discretize_above(curve: LossCurve, grid: LossGrid, top: int) -> Losses:
     """Return the distribution whose curve runs along chords, each mass rounded up.
 
     The mass at i·h > 0 is [δ((i+1)h) − (1+F)·δ(ih) + F·δ((i−1)h)] / (F−1) with F = e^h. The mass at
     −i·h is that times e^−ih, and the mass at infinity is the last value.
     """
     heights = curve.heights(grid, top)
-    masses = chord_masses(grid, heights)
+    masses = bound_chord_masses(grid, heights)
     falls = grid.powers(grid.fall, top)
     lower = [-(-mass * fall[1] >> grid.bits) for mass, fall in zip(masses, falls, strict=True)]
     return Losses(grid, -top, [*lower[:0:-1], *masses], heights[-1][1], above=True)
 
 
-def chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
+def bound_chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
     """Return the masses at 0, h, … of the curve that runs along chords, rounded up."""
     low, high = grid.factor
     one, bits, top = grid.one, grid.bits, len(heights) - 1
@@ -148,38 +150,38 @@ def chord_masses(grid: LossGrid, heights: list[tuple[int, int]]) -> list[int]:
 
     first = (2 * heights[1][1] << bits) - (one + low) * heights[0][0]
     masses = [max(0, one + quotient(first))]
-    for (_, before), (here, _), (_, after) in zip(heights, heights[1:], heights[2:], strict=False):
-        masses.append(max(0, quotient((after << bits) - (one + low) * here + high * before)))
+    for (_, before), (value, _), (_, after) in zip(heights, heights[1:], heights[2:], strict=False):
+        masses.append(max(0, quotient((after << bits) - (one + low) * value + high * before)))
     masses.append(max(0, quotient(high * heights[-2][1] - low * heights[-1][0])))
     return masses
 
 
-def losses_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
+def discretize_below(curve: LossCurve, grid: LossGrid, top: int) -> Losses | None:
     """Return losses on the grid whose curve is proved to lie below, or None if the search fails."""
     if not top:
         infinite = grid.scaled(curve.infinity_mass)[0]
         return Losses(grid, 0, [grid.one - infinite], infinite, above=False)
-    values = _chords_below(curve, grid, top)
+    values = _lower_chords(curve, grid, top)
     falls = grid.powers(grid.fall, top)
     # δ at 1/f is 1 − 1/f + δ(f)/f, from below.
     mirrored = [
         grid.one - high + (value * low >> grid.bits)
         for value, (low, high) in zip(values, falls, strict=True)
     ]
-    both = [*mirrored[:0:-1], *values]
+    heights = [*mirrored[:0:-1], *values]
     levels = [*(low for low, _ in falls[:0:-1]), *(low for low, _ in grid.powers(grid.factor, top))]
-    masses = _hull_masses(grid, levels, both)
+    masses = _find_hull_masses(grid, levels, heights)
     losses = Losses(grid, -top, masses, values[-1], above=False)
-    checked = Losses(grid, -top, masses, values[-1], above=True)  # the same, rounded up
+    rounded_up = Losses(grid, -top, masses, values[-1], above=True)  # the same, rounded up
     # At every kink, and at e^ε = 0, where the curve is the sum of all masses.
-    low_enough = all(checked.excess(i) <= value for i, value in enumerate(both))
+    low_enough = all(rounded_up.excess(i) <= value for i, value in enumerate(heights))
     return losses if low_enough and sum(masses) + values[-1] <= grid.one else None
 
 
-def _chords_below(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
+def _lower_chords(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     """Return values at 0, h, … such that chords between them, flat after the last, lie below."""
-    rest, nodes = curve.snap_to_grid(grid, top)
-    values = _chords_below_rest(rest, grid, top)
+    remainder, nodes = curve.snap_to_grid(grid, top)
+    values = _lower_other_chords(remainder, grid, top)
     levels = grid.powers(grid.factor, top)
     # A curve with its kinks on the grid equals its chords: Σ wᵢ·(e^(ih) − f) over the i above.
     weight = weighed = 0
@@ -190,15 +192,15 @@ def _chords_below(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     return values
 
 
-def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
+def _lower_other_chords(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     """Return chord values below a curve with unknown kinks."""
     heights = curve.heights(grid, top)
-    gaps = curve.gaps(grid, chord_masses(grid, heights))
+    gaps = curve.gaps(grid, bound_chord_masses(grid, heights))
     last = grid.scaled(curve.infinity_mass)[0]
     around = zip([0, *gaps], [*gaps, 0], strict=True)
     values = [low - max(pair) for (low, _), pair in zip(heights, around, strict=True)]
     end = curve.end_gap(grid, top)
-    if end is not None:  # only the value before it is lowered, by what the last chord needs
+    if end is not None:  # the last chord needs only the value before it lowered
         lower = heights[-2][0] - end - (heights[-1][1] - last)
         values[-2:] = [min(values[-2], lower), last]
     if last - last // _FEW <= min(values):
@@ -209,7 +211,7 @@ def _chords_below_rest(curve: LossCurve, grid: LossGrid, top: int) -> list[int]:
     return [value if i < min(short - 1, top) else last for i, value in enumerate(values)]
 
 
-def _hull_masses(grid: LossGrid, levels: list[int], values: list[int]) -> list[int]:
+def _find_hull_masses(grid: LossGrid, levels: list[int], values: list[int]) -> list[int]:
     """Return masses whose curve is the largest convex one below some values, or slightly less.
 
     Slopes are rounded, so nothing is proved here: the caller checks the curve.

@@ -39,8 +39,8 @@ class JointLoss:
         and p + (1−p)·δ for that p and the δ of all others.
         """
         level = self.certain
-        rest = self._rest(epsilon) if self._sorted else Fraction(0)
-        return min(Fraction(1), level + (1 - level) * rest)
+        falling = self._find_falling_delta(epsilon) if self._falling_curves else Fraction(0)
+        return min(Fraction(1), level + (1 - level) * falling)
 
     @cached_property
     def certain(self) -> Fraction:
@@ -54,7 +54,7 @@ class JointLoss:
         return failing.upper if self.above else failing.lower
 
     @cached_property
-    def _sorted(self) -> dict[LossCurve, int]:
+    def _falling_curves(self) -> dict[LossCurve, int]:
         """The curves that are not level with their counts, all Gaussian ones combined into one.
 
         Rotate the axes so that one points along the shift. Along it, Gaussian noise is shifted by
@@ -77,9 +77,9 @@ class JointLoss:
 
         return dict(sorted(counts.items(), key=order))
 
-    def _rest(self, epsilon: Fraction) -> Fraction:
+    def _find_falling_delta(self, epsilon: Fraction) -> Fraction:
         """Return δ(ε) of the curves that are not level."""
-        only = next(iter(self._sorted)) if sum(self._sorted.values()) == 1 else None
+        only = next(iter(self._falling_curves)) if sum(self._falling_curves.values()) == 1 else None
         ends = None
         if isinstance(only, NormalLossCurve):
             ends = Profile(Gaussian(1), sensitivity=self._shift(only)).enclose(epsilon)
@@ -89,7 +89,7 @@ class JointLoss:
             return ends.upper if self.above else ends.lower
         delta = Fraction(1 if self.above else 0)
         for bits in _LEVELS:
-            losses = self._losses(bits)
+            losses = self._find_losses(bits)
             if losses is None:
                 break
             delta = losses.delta(epsilon)
@@ -102,14 +102,18 @@ class JointLoss:
             return power(curve.squared.upper, _HALF).upper
         return power(curve.squared.lower, _HALF).lower
 
-    def _losses(self, bits: int) -> Losses | None:
+    def _find_losses(self, bits: int) -> Losses | None:
         """Return the distribution of the losses, fine enough for δ down to 2^−bits."""
-        if bits not in self._known_losses:
-            plan = choose_grid(self._sorted, bits)
-            losses = None if plan is None else compose_losses(self._sorted, plan, above=self.above)
-            self._known_losses[bits] = losses
-        return self._known_losses[bits]
+        if bits not in self._losses_by_bits:
+            plan = choose_grid(self._falling_curves, bits)
+            losses = (
+                None
+                if plan is None
+                else compose_losses(self._falling_curves, plan, above=self.above)
+            )
+            self._losses_by_bits[bits] = losses
+        return self._losses_by_bits[bits]
 
     @cached_property
-    def _known_losses(self) -> dict[int, Losses | None]:
+    def _losses_by_bits(self) -> dict[int, Losses | None]:
         return {}

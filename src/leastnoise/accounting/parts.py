@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache, singledispatch
 from itertools import pairwise
 
-from leastnoise.accounting.curves import Envelope, LossCurve, RatioTable, shape_table
+from leastnoise.accounting.curves import Envelope, LossCurve, RatioTable, tabulate_shape
 from leastnoise.accounting.smooth_curves import (
     DecayingLossCurve,
     EvaluatedLossCurve,
@@ -28,8 +28,8 @@ from leastnoise.core.profile import Shape
 from leastnoise.errors import Unsupported
 
 _BITS = 320
-# Rounded noise of at most so many points on a side has a table of its losses, up to the points
-# beyond which no more than _UNSEEN lies.
+# Rounded noise of at most this many points on a side has a table of its losses. The points beyond
+# it have at most the probability _UNSEEN.
 _MOST_POINTS = 3000
 _UNSEEN = Fraction(1, 1 << 300)
 # From this many steps on, rounding barely changes what Gaussian noise reveals.
@@ -79,13 +79,13 @@ def has_loss_curve(noise: type[Noise]) -> bool:
 @noise_losses.register
 def _(noise: PiecewiseNoise | FiniteLatticeNoise, sensitivity: Fraction) -> PartLosses:
     shape = _join_pieces(noise.curve(sensitivity).shape)
-    longest = shape_table(shape, shape.longest)
+    longest = tabulate_shape(shape, shape.longest)
     if shape.is_unimodal:
         return _flatten(longest)
     mirrored = shape.mirror()
     symmetric = _place_pieces(mirrored) == _place_pieces(shape)
     shapes = [shape] if symmetric else [shape, mirrored]
-    tables = dict.fromkeys(shape_table(each, shift) for each in shapes for shift in each.shifts)
+    tables = dict.fromkeys(tabulate_shape(side, shift) for side in shapes for shift in side.shifts)
     # If the mirror image exchanges two neighbors, their curve is determined by f ≥ 1.
     return PartLosses(Envelope(tuple(tables)), longest if symmetric else None)
 
@@ -145,7 +145,9 @@ def _(noise: Rounded, sensitivity: Fraction) -> PartLosses:
         return PartLosses(RatioTable((), Fraction(0)), RatioTable((), Fraction(0)))
     if _is_coarse(noise):
         steps = int(shift / noise.step)
-        return PartLosses(_rounded_table(noise, steps), _rounded_table(noise, steps, below=True))
+        return PartLosses(
+            _tabulate_rounded(noise, steps), _tabulate_rounded(noise, steps, below=True)
+        )
     # Rounding is post-processing; and rounded noise reveals at least as much as the same noise on
     # the line shifted by one step less (docs/theory/composition.md).
     above = noise_losses(noise.noise, shift).above
@@ -156,7 +158,8 @@ def _(noise: Rounded, sensitivity: Fraction) -> PartLosses:
 def _is_coarse(noise: Rounded) -> bool:
     """Return whether noise has few points, as on the integers: then its own losses are used.
 
-    Wide Gaussian noise keeps the curve of the line, which composes in squares and barely differs.
+    Wide Gaussian noise uses the curve of the noise on the line, which composes in squares and
+    barely differs.
     """
     if isinstance(noise.noise, Gaussian) and noise.noise.sigma >= _WIDE * noise.step:
         return False
@@ -164,8 +167,8 @@ def _is_coarse(noise: Rounded) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _rounded_table(noise: Rounded, shift: int, *, below: bool = False) -> RatioTable:
-    """Return the likelihood ratios of rounded noise and the same noise shifted by whole steps.
+def _tabulate_rounded(noise: Rounded, shift: int, *, below: bool = False) -> RatioTable:
+    """Return the likelihood ratios of rounded noise and the same noise shifted by full steps.
 
     The longest shift is the worst (RoundedLogConcaveCurve). From above, probabilities are rounded
     up and those of the neighbor down, and the points that are not listed count as impossible for
@@ -178,17 +181,17 @@ def _rounded_table(noise: Rounded, shift: int, *, below: bool = False) -> RatioT
     masses: dict[Fraction, Fraction] = {}
     impossible = Fraction(0) if below else tails[-1].upper
     for index in range(-last, last + 1):
-        here, there = weights[abs(index)], abs(index - shift)
-        other = weights[there] if there <= last else Interval.exact(0)
+        weight, neighbor = weights[abs(index)], abs(index - shift)
+        neighbor_weight = weights[neighbor] if neighbor <= last else Interval.exact(0)
         if below:
-            mass, rest = max(Fraction(0), here.lower), other.upper
-            if not rest and there <= noise.farthest:
+            mass, neighbor_mass = max(Fraction(0), weight.lower), neighbor_weight.upper
+            if not neighbor_mass and neighbor <= noise.farthest:
                 continue  # a point that is not listed
         else:
-            mass, rest = here.upper, max(Fraction(0), other.lower)
-        if not rest:
+            mass, neighbor_mass = weight.upper, max(Fraction(0), neighbor_weight.lower)
+        if not neighbor_mass:
             impossible += mass
-        elif mass > rest:
-            ratio = mass / rest
+        elif mass > neighbor_mass:
+            ratio = mass / neighbor_mass
             masses[ratio] = masses.get(ratio, Fraction(0)) + mass
     return RatioTable(tuple(sorted(masses.items())), impossible)

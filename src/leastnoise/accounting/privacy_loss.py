@@ -23,7 +23,7 @@ Bracket = tuple[int, int]
 
 @dataclass(frozen=True)
 class LossGrid:
-    """Losses that are whole multiples of ``step``; probabilities are whole multiples of 2^−bits."""
+    """A grid: losses are multiples of ``step``, and probabilities multiples of 2^−bits."""
 
     step: Fraction
     bits: int
@@ -48,11 +48,11 @@ class LossGrid:
         return self.below(number.lower), self.above(number.upper)
 
     def below(self, number: Fraction) -> int:
-        """Return the last whole multiple of 2^−bits that is not above a number."""
+        """Round a number down, in units of 2^−bits."""
         return (number.numerator << self.bits) // number.denominator
 
     def above(self, number: Fraction) -> int:
-        """Return the first whole multiple of 2^−bits that is not below a number."""
+        """Round a number up, in units of 2^−bits."""
         return -((-number.numerator << self.bits) // number.denominator)
 
     def powers(self, base: Bracket, count: int) -> list[Bracket]:
@@ -139,12 +139,12 @@ class Losses:
         The weighted mass is subtracted, so it is rounded down if δ is an upper bound, otherwise up.
         """
         shrink = self.grid.fall[0 if self.above else 1]
-        sums, mass, less = [(0, 0)], 0, 0
-        for each in reversed(self.masses):
-            mass += each
-            less = (each + less) * shrink
-            less = less >> self.grid.bits if self.above else -(-less >> self.grid.bits)
-            sums.append((mass, less))
+        sums, mass, weighted = [(0, 0)], 0, 0
+        for loss_mass in reversed(self.masses):
+            mass += loss_mass
+            weighted = (loss_mass + weighted) * shrink
+            weighted = weighted >> self.grid.bits if self.above else -(-weighted >> self.grid.bits)
+            sums.append((mass, weighted))
         return sums[::-1]
 
     def _round(self, exact: int) -> int:

@@ -23,7 +23,7 @@ class Profile:
 
     δ(ε) = sup over |d| ≤ Δ of H_ε(P, P + d), where H_ε(P, Q) = sup over S of P(S) − e^ε·Q(S). For
     piecewise constant noise it is exact at ε = 0. Otherwise, and always for smooth noise, it is
-    enclosed, and its upper end counts.
+    enclosed, and :meth:`delta` returns the upper end.
 
     Args:
         noise: The noise distribution.

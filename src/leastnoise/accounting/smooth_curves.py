@@ -90,8 +90,8 @@ class DecayingLossCurve(LossCurve):
         if isinstance(radius, float):
             return (0, 0), grid.scaled(fallen)
         cut = decay(radius / self.noise.scale, bits)
-        kept = (Interval.exact(1) - cut).reciprocal()
-        return grid.scaled((cut * kept).scaled(Fraction(1, 2))), grid.scaled(fallen * kept)
+        scale = (Interval.exact(1) - cut).reciprocal()
+        return grid.scaled((cut * scale).scaled(Fraction(1, 2))), grid.scaled(fallen * scale)
 
     @cached_property
     def infinity_mass(self) -> Interval:
@@ -178,7 +178,9 @@ class EvaluatedLossCurve(LossCurve):
         """The variance of the finite losses, from the densities at evenly spaced quantiles."""
         places = [self.noise.quantile(Fraction(2 * i + 1, 2 * _CELLS)) for i in range(_CELLS)]
         pairs = [[self.noise.density(abs(x), 64) for x in (at, at - self.shift)] for at in places]
-        losses = [as_log(here.middle / there.middle) for here, there in pairs if there.lower]
+        losses = [
+            as_log(density.middle / shifted.middle) for density, shifted in pairs if shifted.lower
+        ]
         mean = math.fsum(losses) / max(1, len(losses))
         return math.fsum((loss - mean) ** 2 for loss in losses) / max(1, len(losses))
 

@@ -61,6 +61,6 @@ def _path(problem: Problem) -> Path | None:
 
     folder = Path(setting or platformdirs.user_cache_dir("leastnoise", appauthor=False))
     # Files that earlier versions wrote have this key.
-    stated = f"({problem.privacy!r}, {problem.sensitivity!r}, {problem.cost.stored_name})"
-    key = f"{stated} {problem.integer} {SHAPE_WORDS[problem.shape]}"
+    numbers = f"({problem.privacy!r}, {problem.sensitivity!r}, {problem.cost.stored_name})"
+    key = f"{numbers} {problem.integer} {SHAPE_WORDS[problem.shape]}"
     return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"

@@ -1,7 +1,7 @@
-"""The optimal noise on the integers at Δ = 1, whatever the cost: the canonical noise.
+"""The optimal noise on the integers at Δ = 1 for every cost: the canonical noise.
 
-p_0 = (e^ε−1+2δ)/(e^ε+1), p_k = p_0·e^(−εk) as far as the mass lasts, the remainder on the next two
-points (Awan and Vadhan 2023; Awan and Ramasethu 2023): the tails of
+p_0 = (e^ε−1+2δ)/(e^ε+1) and p_k = p_0·e^(−εk) while mass remains, with the remainder on the next
+two points (Awan and Vadhan 2023; Awan and Ramasethu 2023): the tails of
 :mod:`leastnoise.certificate.canonical_bound` with equality. At ε = 0 it is uniform with a rim, at
 δ = 0 the geometric noise.
 """
@@ -11,8 +11,8 @@ from itertools import count
 
 from leastnoise.accounting import Profile
 from leastnoise.calibration.problem import Problem, certify
-from leastnoise.calibration.staircase import LONGEST_ON_LINE, geometric
-from leastnoise.certificate import CanonicalBound, Certificate, at_epsilon_0, bits_for
+from leastnoise.calibration.staircase import LONGEST_ON_LINE, find_geometric
+from leastnoise.certificate import CanonicalBound, Certificate, build_at_epsilon_0, choose_bits
 from leastnoise.core.exact import exponential
 from leastnoise.core.noise import DiscreteSteps, Noise, Run, Staircase, Steps, outside
 from leastnoise.core.privacy import Privacy
@@ -23,12 +23,12 @@ from leastnoise.errors import Unsupported
 LONGEST = 1_000
 
 
-def least_canonical(problem: Problem) -> tuple[Noise, Certificate]:
+def prove_canonical(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the canonical noise for ε > 0 and δ > 0, optimal for every cost, and its proof."""
     evidence = CanonicalBound(integer=True)
     bound = evidence.prove(problem.cost, problem.privacy, problem.sensitivity)
     source = "the canonical noise (Awan and Vadhan 2023)"
-    return certify(problem, canonical(problem.privacy), source, evidence, bound)
+    return certify(problem, build_canonical(problem.privacy), source, evidence, bound)
 
 
 def find_canonical(problem: Problem) -> Noise:
@@ -41,15 +41,15 @@ def find_canonical(problem: Problem) -> Noise:
     counting = problem.integer and sensitivity == 1
     if not privacy.delta:
         if counting or not privacy.epsilon:
-            return geometric(problem)
+            return find_geometric(problem)
         if problem.integer:
             raise outside("canonical noise", "δ > 0 or Δ = 1 for integer answers", privacy)
         return Staircase(sensitivity, Fraction(1, 2), 1 / exponential(privacy.epsilon).lower)
     if not privacy.epsilon and counting:
-        return at_epsilon_0(privacy.delta, sensitivity)
+        return build_at_epsilon_0(privacy.delta, sensitivity)
     if counting:
-        return canonical(privacy)
-    noise = canonical(privacy, LONGEST_ON_LINE)
+        return build_canonical(privacy)
+    noise = build_canonical(privacy, LONGEST_ON_LINE)
     first = -Fraction(len(noise.runs), 2)
     spread = Steps(
         [(first + k) * sensitivity for k in range(len(noise.runs) + 1)],
@@ -58,22 +58,24 @@ def find_canonical(problem: Problem) -> Noise:
     return spread.rounded(Fraction(1)) if problem.integer else spread
 
 
-def canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
+def build_canonical(privacy: Privacy, longest: int = LONGEST) -> DiscreteSteps:
     """Return the canonical noise in integer weights, rounded so that it satisfies the guarantee.
 
     Each weight is at least e^−ε of the one before, so only the rim falls short. The middle is made
     smaller by a few units until the shortfall is at most δ.
     """
-    factor, total = exponential(privacy.epsilon).lower, 1 << bits_for(privacy)
+    factor, total = exponential(privacy.epsilon).lower, 1 << choose_bits(privacy)
     middle = (factor - 1 + 2 * privacy.delta) / (factor + 1) * total // 1
     for attempt in count():
-        noise = _from_middle(middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest)
+        noise = _build_from_middle(
+            middle - (middle & 1) - ((1 << attempt) & ~1), factor, total, longest
+        )
         if Profile(noise, sensitivity=1).at_factor(factor) <= privacy.delta:
             return noise
     raise AssertionError  # count never ends; the guarantee holds long before the middle is 0
 
 
-def _from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
+def _build_from_middle(middle: int, factor: Fraction, total: int, longest: int) -> DiscreteSteps:
     """Return the noise with this even weight at 0 that falls as fast as the guarantee allows."""
     sides, left = [], (total - middle) // 2
     weight = middle

@@ -2,7 +2,7 @@
 
 Mass a at 0, density h on |x| < w, and h more on u < |x| < Δ−u. At Δ = 1 and with the β of
 4β³ + 3β = 1 it is u = (1−β)/2, w = (1+β)/2 + β², h = (1−δ)/(2β(1+β)), a = (δ(1+2β)−1)/2β, and it
-costs (1−δ)(1+β²)/2, which is optimal among all noise (docs/theory/comb.md). There is one for
+costs (1−δ)(1+β²)/2, which is optimal among all noise (docs/theory/comb.md). The comb exists for
 δ ≥ 1/(1+2β) = 0.6265…, where a ≥ 0.
 
 β is irrational, but for every rational β > 0 with a ≥ 0 the same formulas make a distribution that
@@ -33,13 +33,13 @@ def least_comb(
     delta = privacy.delta
     if privacy.epsilon or cost != l2 or not delta:
         return None
-    smallest = (1 - delta) / (2 * delta)  # at this β, no mass is left at the origin
+    smallest = (1 - delta) / (2 * delta)  # at this β, the mass at 0 is 0
     if 4 * smallest**3 + 3 * smallest > 1:
         return None
     root = max(smallest, _BELOW_ROOT)
     problem = Problem(privacy, sensitivity, cost, integer=False, shape="any")
     bound = (1 - delta) * (1 + root**2) / 2 * sensitivity**2
-    noise = _comb(root, delta, sensitivity)
+    noise = _build_comb(root, delta, sensitivity)
     return certify(problem, noise, COMB, CombBound(root), bound)
 
 
@@ -63,7 +63,7 @@ def prove_comb(problem: Problem) -> tuple[Noise, Certificate] | None:
     return least_comb(problem.privacy, problem.sensitivity, problem.cost)
 
 
-def _comb(root: Fraction, delta: Fraction, sensitivity: Fraction) -> Steps:
+def _build_comb(root: Fraction, delta: Fraction, sensitivity: Fraction) -> Steps:
     """Return the comb of any β > 0 with δ(1+2β) ≥ 1."""
     inner, outer = sensitivity * (1 - root) / 2, sensitivity * (1 + root) / 2
     width = outer + sensitivity * root**2

@@ -11,14 +11,18 @@ from leastnoise.calibration.canonical import find_canonical
 from leastnoise.calibration.comb import find_comb, prove_comb
 from leastnoise.calibration.problem import Problem
 from leastnoise.calibration.smooth import (
-    classic_gaussian,
+    find_classic_gaussian,
+    find_gaussian,
+    find_laplace,
     find_smooth,
-    gaussian,
-    laplace,
-    truncated_laplace,
+    find_truncated_laplace,
 )
 from leastnoise.calibration.sources import COMB_PAGE, FAMILIES_PAGE
-from leastnoise.calibration.staircase import cheapest_staircase, find_cut_staircase, geometric
+from leastnoise.calibration.staircase import (
+    find_cheapest_staircase,
+    find_cut_staircase,
+    find_geometric,
+)
 from leastnoise.calibration.uniform import find_uniform, prove_uniform
 from leastnoise.certificate import Certificate, store_noise
 from leastnoise.core.exact import quote
@@ -50,7 +54,7 @@ _MUCH_LESS = 10_000
 
 
 class Approximation(Enum):
-    """The approximation of a family that plans use while they search: in floats, at Δ = 1."""
+    """The approximation of a family in floats at Δ = 1, which plans use while they search."""
 
     UNIFORM = "uniform: needs no ε"
     EXPONENTIAL = "falls at the rate ε: makes no use of δ"
@@ -69,9 +73,9 @@ class Family:
         find: A function that returns the noise for a problem, or raises an error with the
             conditions of the theorem.
         noise: Every class that ``find`` returns, or that its noise is discretized to.
-        approximation: How a search approximates it.
+        approximation: The approximation that a search uses.
         stairs: Whether it falls in steps of Δ, which makes it cheaper than its approximation.
-        many_steps: Whether it takes long where ε is small, when another family is as good.
+        many_steps: Whether it takes long for a small ε, where another family is as good.
         prove_least: A function that returns the noise with a proof that it is optimal, or None.
     """
 
@@ -161,7 +165,7 @@ def check_family(name: object, otherwise: str) -> str:
     )
 
 
-def cheapest_known(problem: Problem) -> tuple[Noise, str]:
+def find_cheapest(problem: Problem) -> tuple[Noise, str]:
     """Return the cheapest noise of all families for a problem, and its family's name."""
     best: tuple[Fraction, Noise, str] | None = None
     rejections: list[LeastnoiseError] = []
@@ -212,7 +216,7 @@ _BUILT_IN = {
     "staircase": Family(
         about="falls by e^−ε once in a Δ",
         source="Geng and Viswanath 2016",
-        find=cheapest_staircase,
+        find=find_cheapest_staircase,
         noise=(Staircase, DiscreteStaircase),
         approximation=Approximation.EXPONENTIAL,
         stairs=True,
@@ -229,7 +233,7 @@ _BUILT_IN = {
     "geometric": Family(
         about="falls by e^(−ε/Δ) from one integer to the next",
         source="Ghosh, Roughgarden and Sundararajan 2012",
-        find=geometric,
+        find=find_geometric,
         noise=(DiscreteStaircase,),
         approximation=Approximation.EXPONENTIAL,
         stairs=True,
@@ -237,28 +241,28 @@ _BUILT_IN = {
     "laplace": Family(
         about="falls by the same factor over equal lengths",
         source="Dwork, McSherry, Nissim and Smith 2006; tight at δ > 0",
-        find=find_smooth(laplace),
+        find=find_smooth(find_laplace),
         noise=(Laplace, Rounded),
         approximation=Approximation.LAPLACE,
     ),
     "truncated_laplace": Family(
         about="Laplace, truncated at a maximum size",
         source="Geng, Ding, Guo and Kumar 2020, Theorem 1",
-        find=find_smooth(truncated_laplace),
+        find=find_smooth(find_truncated_laplace),
         noise=(TruncatedLaplace, Rounded),
         approximation=Approximation.TRUNCATED,
     ),
     "gaussian": Family(
         about="normal, with the smallest possible σ",
         source="Balle and Wang 2018, Theorem 8",
-        find=find_smooth(gaussian),
+        find=find_smooth(find_gaussian),
         noise=(Gaussian, Rounded),
         approximation=Approximation.GAUSSIAN,
     ),
     "classic_gaussian": Family(
         about="normal, with σ by the textbook formula",
         source="Dwork and Roth 2014, Theorem A.1",
-        find=find_smooth(classic_gaussian),
+        find=find_smooth(find_classic_gaussian),
         noise=(Gaussian, Rounded),
         approximation=Approximation.GAUSSIAN,
     ),

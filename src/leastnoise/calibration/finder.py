@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from leastnoise.calibration.cache import load, save
-from leastnoise.calibration.canonical import least_canonical
+from leastnoise.calibration.canonical import prove_canonical
 from leastnoise.calibration.comb import prove_comb
 from leastnoise.calibration.deadline import Clock, Deadline
-from leastnoise.calibration.families import FAMILIES, cheapest_known, check_family
+from leastnoise.calibration.families import FAMILIES, check_family, find_cheapest
 from leastnoise.calibration.problem import Effort, Problem, certify
 from leastnoise.calibration.solve import Bracket, narrow
 from leastnoise.calibration.sources import SOLVED
-from leastnoise.calibration.staircase import cheapest_staircase
+from leastnoise.calibration.staircase import find_cheapest_staircase
 from leastnoise.calibration.uniform import find_optimal
 from leastnoise.certificate import CanonicalBound, Certificate, LatticeBound
 from leastnoise.core.exact import format_exact, power
@@ -61,8 +61,8 @@ def find_noise(
     With ``family`` it returns noise of that family (:mod:`leastnoise.calibration.families`).
 
     Solving ends ``effort.seconds`` after the call by the ``clock``, including the time to verify
-    the result. All closed forms are tried in any case: one of them is the result if the time ends
-    before anything better is verified.
+    the result. All closed forms are always tried. One of them is the result if the time ends before
+    anything better is verified.
     """
     attempt = _Attempt(effort, Deadline.after(effort.seconds, clock), Progress("looking for noise"))
     if not problem.privacy.delta and not problem.privacy.epsilon:
@@ -77,7 +77,7 @@ def find_noise(
             got=format_exact(problem.privacy.epsilon),
             fix="Use a smaller ε.",
         )
-    # A cost is sampled before it is used; verifying samples it again, as far as the noise reaches.
+    # A cost is sampled before it is used. Verifying samples it again, up to twice the radius.
     level = max(problem.privacy.delta, min(problem.privacy.epsilon, Fraction(1)))
     problem.cost.probe(problem.sensitivity / level)
     with attempt.progress as report:
@@ -102,13 +102,13 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
         return _prove_or_solve(problem, closed[0], closed[1].source, attempt)
     if not privacy.delta:
         with contextlib.suppress(Unsupported):  # for tiny ε its cost has too many terms
-            staircase = cheapest_staircase(problem)
+            staircase = find_cheapest_staircase(problem)
             return _prove_or_solve(problem, staircase, _STAIRCASE, attempt)
     if problem.integer and problem.sensitivity == 1:
         with contextlib.suppress(Unsupported):  # it has too many steps to be listed
-            return least_canonical(problem)
-    unit = _at_unit(problem)
-    noise, family = cheapest_known(unit)
+            return prove_canonical(problem)
+    unit = _scale_to_unit(problem)
+    noise, family = find_cheapest(unit)
     source = _CHEAPEST.format(family)
     if problem.shape == "any" and effort.solve:  # start from the optimal unimodal noise
         unimodal = replace(unit, shape="unimodal")
@@ -123,10 +123,10 @@ def _find_least(problem: Problem, attempt: _Attempt) -> tuple[Noise, Certificate
 
 def _find_in_family(problem: Problem, family: str) -> tuple[Noise, Certificate]:
     """Return the noise of a family, with the best bound in closed form."""
-    known = FAMILIES[check_family(family, "the optimal noise")]
-    noise = known.find(problem)
-    proved = None if known.prove_least is None else known.prove_least(problem)
-    return proved or _certify_bracket(_bracket(problem, noise), known.source)
+    member = FAMILIES[check_family(family, "the optimal noise")]
+    noise = member.find(problem)
+    proved = None if member.prove_least is None else member.prove_least(problem)
+    return proved or _certify_bracket(_make_bracket(problem, noise), member.source)
 
 
 def _prove_or_solve(
@@ -134,7 +134,7 @@ def _prove_or_solve(
 ) -> tuple[Noise, Certificate]:
     """Return the noise if a closed-form bound proves that its gap is small enough; else solve."""
     counting, effort = problem.integer and problem.sensitivity == 1, attempt.effort
-    bracket = _bracket(problem, noise)
+    bracket = _make_bracket(problem, noise)
     if bracket.gap <= effort.gap or counting or not effort.solve:
         return _certify_bracket(bracket, source)
     stored = load(problem)
@@ -147,7 +147,7 @@ def _prove_or_solve(
     return noise, certificate
 
 
-def _bracket(problem: Problem, noise: Noise) -> Bracket:
+def _make_bracket(problem: Problem, noise: Noise) -> Bracket:
     evidence = CanonicalBound(integer=problem.integer)
     return Bracket.of(problem, noise, evidence)
 
@@ -156,7 +156,7 @@ def _certify_bracket(bracket: Bracket, source: str) -> tuple[Noise, Certificate]
     return certify(bracket.problem, bracket.noise, source, bracket.evidence, bracket.bound)
 
 
-def _at_unit(problem: Problem) -> Problem:
+def _scale_to_unit(problem: Problem) -> Problem:
     """Return the problem at Δ = 1 if its solution can be scaled, else the problem itself."""
     scales = isinstance(problem.cost, Power) and not problem.integer
     return replace(problem, sensitivity=Fraction(1)) if scales else problem

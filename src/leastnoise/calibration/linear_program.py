@@ -3,7 +3,7 @@
 Columns: p_k, the mass of each point (a point and its mirror image share one), the mass t beyond the
 lattice and the mass a at 0. Rows: the total mass is 1; for each shift j, H_j ≤ δ; and for a pair of
 points (i, i−j) the excess s ≥ p_i − e^ε·p_(i−j). A pair is added only if its row would be violated.
-Most never are, so the program stays small.
+Most rows are never violated, so the program stays small.
 
 HiGHS solves it, without presolve, which calls feasible programs infeasible at δ = 1e-9. This module
 loads HiGHS and numpy, so it is imported only to solve.
@@ -133,7 +133,7 @@ class LinearProgram:
             self._add_pairs(shifts, points)
 
     def _run(self) -> Floats | None:
-        """Return the values of the columns; None if time is over or rounding stopped the solver."""
+        """Return the values of the columns; None if time is up or rounding stopped the solver."""
         left = self.deadline.left
         if left <= 0:
             return None
@@ -168,24 +168,24 @@ class LinearProgram:
         if not count:
             return
         first = self._solver.getNumCol()
-        each = np.arange(count, dtype=np.int32)
+        indices = np.arange(count, dtype=np.int32)
         self._add_columns(count, shifts.astype(np.int32))
         near, far = self._side[points], self._side[points - shifts]
         same = near == far
-        columns = np.stack([first + each, near, far], axis=1)
+        columns = np.stack([first + indices, near, far], axis=1)
         scaled = np.full(count, self.factor)
         values = np.stack([np.ones(count), np.where(same, self.factor - 1, -1.0), scaled], axis=1)
-        keep = np.ones((count, 3), bool)
-        keep[same, 2] = False
-        lengths = keep.sum(axis=1)
+        is_used = np.ones((count, 3), bool)
+        is_used[same, 2] = False
+        lengths = is_used.sum(axis=1)
         self._solver.addRows(
             count,
             np.zeros(count),
             np.full(count, highspy.kHighsInf),
             int(lengths.sum()),
             np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32),
-            columns[keep].astype(np.int32),
-            values[keep],
+            columns[is_used].astype(np.int32),
+            values[is_used],
         )
         self._has[shifts, points] = True
         self._pairs.append((shifts, points))

@@ -1,8 +1,8 @@
 """Turn a solver's floats into noise that satisfies the guarantee exactly.
 
-The floats are rounded to integer weights. If these exceed δ by a little, some noise that
-stays well below δ is mixed in: H is convex, so (1−λ)·P + λ·Q satisfies δ as soon as
-(1−λ)·H(P) + λ·H(Q) ≤ δ. The exact profile of the result decides.
+The floats are rounded to integer weights. If their H exceeds δ by a little, noise whose H is well
+below δ is mixed in. H is convex, so (1−λ)·P + λ·Q satisfies δ if (1−λ)·H(P) + λ·H(Q) ≤ δ. The exact
+profile of the result decides.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from leastnoise.core.exact import exponential
 from leastnoise.core.noise import DiscreteSteps, Noise, Run, Steps
 from leastnoise.core.privacy import Privacy
 
-# Weights are rounded to this part of δ, all points together; mixing is in parts of 2^-40.
+# The rounding of all weights together is this part of δ. Mixing is in parts of 2^-40.
 _ROUNDING_BITS = 36
 _PARTS = 1 << 40
 

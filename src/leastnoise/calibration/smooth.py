@@ -27,22 +27,22 @@ def find_smooth(find: Callable[[Problem], Smooth]) -> Callable[[Problem], Noise]
     return find_or_round
 
 
-def laplace(problem: Problem) -> Laplace:
+def find_laplace(problem: Problem) -> Laplace:
     """Return Laplace noise of the smallest scale that satisfies (ε, δ)."""
     return Laplace.for_privacy(problem.privacy, sensitivity=problem.sensitivity)
 
 
-def truncated_laplace(problem: Problem) -> TruncatedLaplace:
+def find_truncated_laplace(problem: Problem) -> TruncatedLaplace:
     """Return the truncated Laplace noise of Geng, Ding, Guo and Kumar 2020, Theorem 1."""
     return TruncatedLaplace.for_privacy(problem.privacy, sensitivity=problem.sensitivity)
 
 
-def gaussian(problem: Problem) -> Gaussian:
+def find_gaussian(problem: Problem) -> Gaussian:
     """Return Gaussian noise of the smallest σ that satisfies (ε, δ)."""
     return Gaussian.for_privacy(problem.privacy, sensitivity=problem.sensitivity)
 
 
-def classic_gaussian(problem: Problem) -> Gaussian:
+def find_classic_gaussian(problem: Problem) -> Gaussian:
     """Return σ = Δ·√(2·ln(1.25/δ))/ε, for 0 < ε < 1: Dwork and Roth 2014, Theorem A.1."""
     privacy, sensitivity = problem.privacy, problem.sensitivity
     if not 0 < privacy.epsilon < 1 or not privacy.delta:

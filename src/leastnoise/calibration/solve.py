@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Multipliers are stored as integers in this unit of the cost's scale.
 _UNIT = Fraction(1, 1 << 44)
 _MOST_PAIRS, _MOST_POINTS = 400_000, 20_000  # larger linear programs are not solved
-# Above this ε, e^ε spans more than floats can weigh against one another.
+# Above this ε, the terms of a row differ by more than floats can represent.
 _LARGEST_EPSILON = 16
 # The solver treats a smaller δ as 0. Then only bounds are computed, which hold for every δ.
 _SMALLEST_DELTA = Fraction(1, 10**20)
@@ -42,7 +42,7 @@ _FINEST_KINK = 48
 _LARGEST_POINTWISE = 64
 # The largest window, in radii of the canonical noise.
 _WIDEST = 4
-# More mass than this beyond the window is charged too little: the window must grow.
+# If more mass than this lies beyond the window, its charge is too small and the window must grow.
 _MASS_BEYOND = 1e-9
 # The search ends at a gap below this multiple of the limit of ever finer lattices.
 _NEAR_LIMIT = 1.25
@@ -100,8 +100,8 @@ class Solution:
     evidence: tuple[LatticeBound, ...]
     masses: "Proposal | None" = None
     noise: Noise | None = None
-    beyond: float = 0.0  # mass that the lower bound's program put beyond the window
-    finished: bool = True  # False if the solver stopped before it was done
+    beyond: float = 0.0  # the mass beyond the window in the solution for the lower bound
+    finished: bool = True  # False if the solver stopped early
 
 
 def narrow(
@@ -129,7 +129,7 @@ class Search:
         self.problem, self.gap, self.deadline = problem, gap, deadline
         self.verifying = 0.0  # the most seconds that a solution took to be verified
         self._gaps: list[tuple[int, float]] = []  # the cells to a Δ, and the gap that they left
-        self._radius = _radius(problem)
+        self._radius = _find_radius(problem)
 
     @property
     def solver_deadline(self) -> Deadline:
@@ -141,7 +141,7 @@ class Search:
 
     def first_frame(self) -> Frame:
         """Return the first lattice: fine enough for ε, and as wide as the canonical noise."""
-        return _frame(self.problem, _first_cells(self.problem), self._radius)
+        return _make_frame(self.problem, _choose_cells(self.problem), self._radius)
 
     def can_solve(self, frame: Frame) -> bool:
         """Return whether a lattice's linear program is within the reach of solver and floats."""
@@ -150,11 +150,11 @@ class Search:
         return small and self.problem.privacy.epsilon <= _LARGEST_EPSILON
 
     def next_frame(self, solution: Solution, gap: float) -> Frame | None:
-        """Return the lattice to solve after one that left this gap; None to stop."""
+        """Return the next lattice after one with this gap; None to stop."""
         frame, left = solution.frame, self.deadline.left - 2 * self.verifying
         window = frame.reach // frame.cells
         may_widen = window <= _WIDEST * self._radius
-        wider = _frame(self.problem, frame.cells, window + 1 + window // 4)
+        wider = _make_frame(self.problem, frame.cells, window + 1 + window // 4)
         if not solution.finished:  # rounding may also stop the solver; then a wider window helps
             return wider if may_widen and left >= 0 else None
         if gap <= self.gap:
@@ -166,8 +166,8 @@ class Search:
         if left < solution.took or self._has_settled(frame, gap):  # a finer lattice takes longer
             return None
         finest = (left / max(solution.took, 1e-3)) ** 0.25
-        cells = _finer(self.problem, frame.cells, gap / as_float(self.gap), finest)
-        return _frame(self.problem, cells, window)
+        cells = _refine(self.problem, frame.cells, gap / as_float(self.gap), finest)
+        return _make_frame(self.problem, cells, window)
 
     def _has_settled(self, frame: Frame, gap: float) -> bool:
         """Return whether finer lattices barely reduce the gap, without reaching the target gap.
@@ -189,20 +189,20 @@ class Search:
 def solve(problem: Problem, frame: Frame, deadline: Deadline, coarser: Solution | None) -> Solution:
     """Solve both linear programs of a lattice, as far as the time allows.
 
-    ``coarser`` is the solution of a coarser lattice, if it exists: the program starts with the
-    pairs that it needs.
+    ``coarser`` is the solution of a coarser lattice, if there is one. The program starts with the
+    pairs that this solution needs.
     """
     started = deadline.left
     solver = Solver(problem, frame, deadline, coarser)
     only_bounds = problem.privacy.delta < _SMALLEST_DELTA
-    lower = solver.lower()
-    upper = None if lower is None or not lower.finished or only_bounds else solver.upper()
+    lower = solver.solve_lower()
+    upper = None if lower is None or not lower.finished or only_bounds else solver.solve_upper()
     if lower is not None and lower.finished and (only_bounds or (upper and upper.finished)):
-        noise = None if upper is None else solver.noise(upper)
-        evidence = (solver.evidence(lower),)
+        noise = None if upper is None else solver.make_noise(upper)
+        evidence = (solver.make_evidence(lower),)
         return Solution(frame, started - deadline.left, evidence, upper, noise, lower.beyond)
     # The last proposal of a solver that stopped early proves a bound too (LinearProgram.minimize).
-    partial = tuple(solver.evidence(last) for last in (lower, upper) if last is not None)
+    partial = tuple(solver.make_evidence(last) for last in (lower, upper) if last is not None)
     return Solution(frame, started - deadline.left, partial, finished=False)
 
 
@@ -216,7 +216,7 @@ class Solver:
 
         self.problem, self.frame = problem, frame
         self.floors = frame.floors(problem.cost, problem.sensitivity)
-        self.scale = _scale(problem)
+        self.scale = _choose_scale(problem)
         self.program = LinearProgram(
             frame,
             as_float(exponential(problem.privacy.epsilon).middle),
@@ -227,17 +227,17 @@ class Solver:
         if coarser is not None and coarser.masses is not None:
             self.program.seed(coarser.frame, coarser.masses)
 
-    def lower(self) -> "Proposal | None":
+    def solve_lower(self) -> "Proposal | None":
         """Solve for charges below the cost."""
         *inside, beyond = (as_float(floor / self.scale) for floor in self.floors)
         return self.program.minimize(
             inside, beyond=beyond, atom=self._zero() if self.frame.edged else None
         )
 
-    def upper(self) -> "Proposal | None":
+    def solve_upper(self) -> "Proposal | None":
         """Solve for the average costs of the cells, without mass beyond the window."""
         return self.program.minimize(
-            [as_float(cost / self.scale) for cost in self._averages()],
+            [as_float(cost / self.scale) for cost in self._average_costs()],
             beyond=None,
             atom=None if self.frame.rule == "points" else self._zero(),
         )
@@ -245,7 +245,7 @@ class Solver:
     def _zero(self) -> float:
         return as_float(self.problem.cost.value(Fraction(0)).lower / self.scale)
 
-    def noise(self, proposal: "Proposal") -> Noise:
+    def make_noise(self, proposal: "Proposal") -> Noise:
         """Return noise that satisfies the guarantee exactly, near the masses of a proposal."""
         noise = repair(
             self.frame,
@@ -259,35 +259,35 @@ class Solver:
             return noise.rounded(Fraction(1))
         return noise
 
-    def evidence(self, proposal: "Proposal") -> LatticeBound:
+    def make_evidence(self, proposal: "Proposal") -> LatticeBound:
         """Return the multipliers of a proposal, in integers."""
         import numpy as np
 
-        whole = float(1 / _UNIT)
-        weights = [round(weight) for weight in (proposal.weights * whole).tolist()]
+        units = float(1 / _UNIT)
+        weights = [round(weight) for weight in (proposal.weights * units).tolist()]
         shifts, points, tests = proposal.pairs
         order = np.lexsort((points, shifts))
-        order = order[tests[order] * whole >= 1]
+        order = order[tests[order] * units >= 1]
         rows = (
             (shift, point, min(round(test), weights[shift - 1]))
             for shift, point, test in zip(
                 shifts[order].tolist(),
                 points[order].tolist(),
-                (tests[order] * whole).tolist(),
+                (tests[order] * units).tolist(),
                 strict=True,
             )
         )
-        falls = [round(fall) for fall in (proposal.falls * whole).tolist()]
+        falls = [round(fall) for fall in (proposal.falls * units).tolist()]
         return LatticeBound(
             frame=self.frame,
             unit=self.scale * _UNIT,
             weights=tuple(weights),
-            tests=tuple(_runs(rows)),
+            tests=tuple(_join_runs(rows)),
             falls=tuple(falls),
             floors=tuple(self.floors),
         )
 
-    def _averages(self) -> list[Fraction]:
+    def _average_costs(self) -> list[Fraction]:
         """Return the average cost of an error in each cell; on the integers, of each point."""
         cost, step = self.problem.cost, self.problem.sensitivity / self.frame.cells
         if self.frame.rule == "points":
@@ -306,7 +306,7 @@ class Solver:
         return [first, *((b - a) / step for a, b in pairwise(areas))]
 
 
-def _runs(rows: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+def _join_runs(rows: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
     """Join (shift, point, value) of neighboring points to runs."""
     shift, first = 0, 0
     values: list[int] = []
@@ -321,46 +321,46 @@ def _runs(rows: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int, tupl
         yield shift, first, tuple(values)
 
 
-def _frame(problem: Problem, cells: int, window: int) -> Frame:
+def _make_frame(problem: Problem, cells: int, window: int) -> Frame:
     """Return the lattice of ``cells`` cells to a Δ that reaches ``window`` Δ to each side."""
     if problem.integer:
         rule = "points" if cells == problem.sensitivity else "smoothed"
     else:
-        rule = "cells" if _jumps(problem.cost) else "chords"
+        rule = "cells" if _find_jumps(problem.cost) else "chords"
     return Frame(rule, cells, cells * window)
 
 
-def _jumps(cost: Cost) -> bool:
+def _find_jumps(cost: Cost) -> bool:
     return any(cost.beyond(kink) > cost.value(kink).upper for kink in cost.kinks)
 
 
-def _first_cells(problem: Problem) -> int:
+def _choose_cells(problem: Problem) -> int:
     """Return the number of cells to a Δ of the first lattice: more for a larger ε."""
     if problem.integer and problem.sensitivity <= _LARGEST_POINTWISE:
         return int(problem.sensitivity)
     epsilon = as_float(problem.privacy.epsilon)
     cells = min(32, max(1 + 2 * (problem.shape == "unimodal"), round(8 * epsilon)))
-    return _aligned(problem, max(cells, 8) if not epsilon else cells)
+    return _align(problem, max(cells, 8) if not epsilon else cells)
 
 
-def _finer(problem: Problem, cells: int, excess: float, finest: float) -> int:
+def _refine(problem: Problem, cells: int, excess: float, finest: float) -> int:
     """Return the cells to a Δ of the next lattice.
 
     The gap falls like 1/m², so m grows like √excess. The stride is limited, and also by the
     remaining time: the time of a solve grows like m⁴.
     """
     stride = min(2.0, max(1.25, 1.08 * math.sqrt(excess)), max(1.1, finest))
-    return _aligned(problem, math.ceil(cells * stride))
+    return _align(problem, math.ceil(cells * stride))
 
 
-def _aligned(problem: Problem, cells: int) -> int:
+def _align(problem: Problem, cells: int) -> int:
     """Return the next larger number of cells that puts the cost's kinks on the lattice."""
     denominators = (kink / problem.sensitivity for kink in problem.cost.kinks)
     least = math.lcm(*(place.denominator for place in denominators))
     return -(-cells // least) * least if least <= _FINEST_KINK else cells
 
 
-def _radius(problem: Problem) -> int:
+def _find_radius(problem: Problem) -> int:
     """Return the radius of the canonical noise of this guarantee, in Δ, plus one.
 
     For δ = 0 the noise is unbounded; its radius is then where the rest of its cost is negligible.
@@ -369,9 +369,9 @@ def _radius(problem: Problem) -> int:
     constant_beyond = problem.cost.constant_beyond
     tail, steps, cost = (1 - delta) / (1 + factor), 1, 0.0
     while tail > 0 and steps < _MOST_POINTS:
-        here = as_float(problem.cost.value(steps * problem.sensitivity).middle)
-        cost += tail * here
-        if not delta and tail * here * steps < 1e-7 * cost:
+        value = as_float(problem.cost.value(steps * problem.sensitivity).middle)
+        cost += tail * value
+        if not delta and tail * value * steps < 1e-7 * cost:
             break
         constant = constant_beyond is not None and steps * problem.sensitivity > constant_beyond
         if not problem.privacy.epsilon and constant:
@@ -381,16 +381,16 @@ def _radius(problem: Problem) -> int:
     return steps + 1
 
 
-def _scale(problem: Problem) -> Fraction:
+def _choose_scale(problem: Problem) -> Fraction:
     """Return a power of 2 near the cost of the noise, so that the solver sees numbers near 1."""
     delta, factor = as_float(problem.privacy.delta), _factor(problem)
     tail, total, step = (1 - delta) / (1 + factor), 0.0, 1
-    for step in range(1, _radius(problem) + 1):
-        nearer, here = (
+    for step in range(1, _find_radius(problem) + 1):
+        lower, upper = (
             as_float(problem.cost.value((step - back) * problem.sensitivity).middle)
             for back in (1, 0)
         )
-        total += 2 * max(tail, 0.0) * (here - nearer)
+        total += 2 * max(tail, 0.0) * (upper - lower)
         tail = (tail - delta) / factor
     return Fraction(2) ** math.frexp(total)[1] if total > 0 else Fraction(1)
 

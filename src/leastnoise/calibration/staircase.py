@@ -18,7 +18,7 @@ from leastnoise.costs import Cost, Power
 from leastnoise.errors import INTEGER, InvalidParameter, Unsupported
 
 _PERIODS = 2000
-# Below this ε the stairs are so low that γ barely matters, and the γ of the cost |x| is used.
+# Below this ε the steps are so low that γ barely matters, and the γ of the cost |x| is used.
 _FLAT = 1 / 32
 # The binary digits of the level of a cut staircase at 0. The most steps of Δ on each side of noise
 # on the line: with more of them, truncated Laplace noise is nearly as cheap.
@@ -28,7 +28,7 @@ _LARGEST_LOGARITHM = 700.0
 _NEGLIGIBLE = 1e-200
 
 
-def cheapest_staircase(problem: Problem) -> Noise:
+def find_cheapest_staircase(problem: Problem) -> Noise:
     """Return the cheapest staircase for ε > 0, at δ = 0 (Geng and Viswanath 2016)."""
     if not problem.privacy.epsilon:
         raise outside("the staircase", "ε > 0", problem.privacy)
@@ -37,13 +37,13 @@ def cheapest_staircase(problem: Problem) -> Noise:
         period = int(problem.sensitivity)
 
         def cost_of(steps: int) -> float:
-            return as_float(_on_integers(period, steps, factor).expected(problem.cost))
+            return as_float(_build_on_integers(period, steps, factor).expected(problem.cost))
 
-        return _on_integers(period, _lowest(cost_of, 1, period), factor)
-    return Staircase(problem.sensitivity, Fraction(*_best_part(problem)), 1 / factor)
+        return _build_on_integers(period, _find_lowest(cost_of, 1, period), factor)
+    return Staircase(problem.sensitivity, Fraction(*_find_best_part(problem)), 1 / factor)
 
 
-def geometric(problem: Problem) -> DiscreteStaircase:
+def find_geometric(problem: Problem) -> DiscreteStaircase:
     """Return p(i) ∝ e^(−ε|i|/Δ): Ghosh, Roughgarden and Sundararajan 2012, Theorem 1.2 at Δ = 1.
 
     For larger Δ it satisfies ε because over Δ steps it falls by e^ε.
@@ -62,11 +62,11 @@ def geometric(problem: Problem) -> DiscreteStaircase:
 
 def find_cut_staircase(problem: Problem) -> Noise:
     """Return the cut staircase, rounded for integers."""
-    noise = cut_staircase(problem)
+    noise = build_cut_staircase(problem)
     return noise.rounded(Fraction(1)) if problem.integer else noise
 
 
-def cut_staircase(problem: Problem) -> Steps:
+def build_cut_staircase(problem: Problem) -> Steps:
     """Return a staircase truncated where δ > 0 allows it: near optimal where δ is tiny.
 
     Level k lies between (k−1+γ)Δ and (k+γ)Δ and is at least e^−ε of the one before it, so at a
@@ -76,7 +76,7 @@ def cut_staircase(problem: Problem) -> Steps:
     if not problem.privacy.epsilon or not problem.privacy.delta:
         raise outside("the cut staircase", "ε > 0 and δ > 0", problem.privacy)
     factor, sensitivity = exponential(problem.privacy.epsilon).lower, problem.sensitivity
-    part, fine = _best_part(problem)
+    part, fine = _find_best_part(problem)
     top = 1 << _BITS + problem.privacy.delta.denominator.bit_length()
     # In parts of Δ: the end of each level, its height, and the mass up to its end on one side.
     ends, levels, masses = [part], [top], [part * top]
@@ -100,16 +100,16 @@ def cut_staircase(problem: Problem) -> Steps:
     sides = [
         (Fraction(end, fine) * sensitivity, level) for end, level in zip(ends, levels, strict=True)
     ]
-    whole = 2 * sum(
+    total = 2 * sum(
         (end - start) * level for (start, _), (end, level) in pairwise([(Fraction(0), 0), *sides])
     )
     sides = [side for side in sides if side[0]]
     breaks = [*(-end for end, _ in reversed(sides)), *(end for end, _ in sides)]
-    heights = [level / whole for _, level in [*reversed(sides), *sides[1:]]]
+    heights = [level / total for _, level in [*reversed(sides), *sides[1:]]]
     return Steps(breaks, heights)
 
 
-def _on_integers(period: int, steps: int, factor: Fraction) -> DiscreteStaircase:
+def _build_on_integers(period: int, steps: int, factor: Fraction) -> DiscreteStaircase:
     """Return the staircase that falls after the first ``steps`` of each ``period`` integers."""
     runs = [Run(0, steps, factor.numerator)]
     if steps < period:
@@ -117,18 +117,18 @@ def _on_integers(period: int, steps: int, factor: Fraction) -> DiscreteStaircase
     return DiscreteStaircase(Fraction(1), 1 / factor, tuple(runs))
 
 
-def _best_part(problem: Problem) -> tuple[int, int]:
+def _find_best_part(problem: Problem) -> tuple[int, int]:
     """Return γ of the cheapest staircase, in parts of a period, and the number of parts."""
-    return _best_part_of(as_float(problem.privacy.epsilon), problem.cost, problem.sensitivity)
+    return _find_best_part_of(as_float(problem.privacy.epsilon), problem.cost, problem.sensitivity)
 
 
 @lru_cache(maxsize=64)
-def _best_part_of(epsilon: float, cost: Cost, period: Fraction) -> tuple[int, int]:
+def _find_best_part_of(epsilon: float, cost: Cost, period: Fraction) -> tuple[int, int]:
     fine = 1 << min(_FINE_BITS + math.ceil(1.5 * epsilon), _MOST_BITS)
     if epsilon < _FLAT or type(cost) is Cost:  # the integral of a function takes long
         return round(fine * Fraction(1 / (1 + math.exp(min(epsilon / 2, 300.0))))), fine
     area = _area(cost, period)
-    return _lowest(lambda k: _cost(k / fine, math.exp(-epsilon), area), 0, fine), fine
+    return _find_lowest(lambda k: _cost(k / fine, math.exp(-epsilon), area), 0, fine), fine
 
 
 def _area(cost: Cost, period: Fraction) -> Callable[[float], float]:
@@ -155,7 +155,7 @@ def _cost(gamma: float, ratio: float, area_of: Callable[[float], float]) -> floa
     return (1 - ratio) ** 2 * total / high
 
 
-def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
+def _find_lowest(value: Callable[[int], float], low: int, high: int) -> int:
     """Return the minimum of a function of integers that falls and then rises."""
     at = cache(value)
     golden = (math.sqrt(5) - 1) / 2

@@ -1,4 +1,4 @@
-"""The optimal symmetric unimodal noise at ε = 0: P_α on the line, its twin on the integers.
+"""The optimal symmetric unimodal noise at ε = 0: P_α, and its counterpart on the integers.
 
 On the line, P_α of half-width w ≥ Δ/2δ has α = (wδ − Δ/2)/(w − Δ/2) and costs
 V(w) = L(0) + (1−δ)/(w−Δ/2) · ∫₀ʷ(L−L(0)); V′ has the sign of
@@ -11,8 +11,8 @@ On the integers, such noise is a mixture of the uniform noise U_M on −M … M;
 min(1, Δ/(2M+1)) from itself shifted by Δ, and both cost and distance are linear in the mixture. So
 the smallest cost at δ is the convex envelope of the points (distance, cost). The best noise mixes
 two of them: neighbors M, M+1, or the mass at 0 and U_M*, where M*, which depends on L and Δ alone,
-is the first M > (Δ−1)/2 from which on (L(M+1)−L(0))·(2M+1−Δ) ≥ 2·Σ(L(i)−L(0)). It is P_α's twin:
-extra mass at 0, a level, a remainder on the two end points. At Δ = 1 it is the discrete uniform
+is the first M > (Δ−1)/2 from which on (L(M+1)−L(0))·(2M+1−Δ) ≥ 2·Σ(L(i)−L(0)). This noise has
+extra mass at 0, a level, and a remainder on the two end points. At Δ = 1 it is the discrete uniform
 noise of Geng and Viswanath (2016).
 """
 
@@ -45,9 +45,7 @@ def find_optimal(problem: Problem) -> tuple[Noise, Certificate]:
     if not problem.privacy.delta:
         raise outside("uniform noise", "δ > 0", problem.privacy)
     without_epsilon = replace(problem, privacy=Privacy(delta=problem.privacy.delta))
-    return (
-        _least_on_integers(without_epsilon) if problem.integer else _least_on_line(without_epsilon)
-    )
+    return _find_on_integers(without_epsilon) if problem.integer else _find_on_line(without_epsilon)
 
 
 def find_uniform(problem: Problem) -> Noise:
@@ -60,20 +58,20 @@ def prove_uniform(problem: Problem) -> tuple[Noise, Certificate] | None:
     return None if problem.privacy.epsilon else find_optimal(problem)
 
 
-def _least_on_line(problem: Problem) -> tuple[Noise, Certificate]:
+def _find_on_line(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the optimal P_α among symmetric unimodal noise.
 
     GDGK19, Theorem 2 (the shape), Theorem 3 (the mass for |x|ᵖ), the critical width (any cost).
     """
     cost, delta, half = problem.cost, problem.privacy.delta, problem.sensitivity / 2
-    width = _best_width(cost, half, delta)
+    width = _find_best_width(cost, half, delta)
     noise = Uniform(width.chosen, (width.chosen * delta - half) / (width.chosen - half))
-    evidence = _best_line(cost, problem.sensitivity, width, delta, atom=bool(noise.atom))
+    evidence = _choose_line(cost, problem.sensitivity, width, delta, atom=bool(noise.atom))
     source = _THEOREM_3 if isinstance(cost, Power) else CRITICAL_WIDTH
     return certify(problem, noise, source, evidence, evidence.intercept - evidence.slope * delta)
 
 
-def _least_on_integers(problem: Problem) -> tuple[Noise, Certificate]:
+def _find_on_integers(problem: Problem) -> tuple[Noise, Certificate]:
     """Return the optimal integer noise among symmetric unimodal noise.
 
     Exact for integer powers, thresholds and piecewise linear costs. For other costs beyond 256
@@ -81,19 +79,19 @@ def _least_on_integers(problem: Problem) -> tuple[Noise, Certificate]:
     """
     cost, delta, shift = problem.cost, problem.privacy.delta, problem.sensitivity.numerator
     full = int((shift / delta - 1) / 2)  # the last M at distance ≥ δ
-    if 2 * full + 1 >= shift and _balance(cost, shift, full).middle >= 0:
+    if 2 * full + 1 >= shift and _enclose_balance(cost, shift, full).middle >= 0:
         height = cost.value(Fraction(full + 1)).lower
         level = delta / shift
-        noise = _discrete_uniform(full, level, rim=(1 - (2 * full + 1) * level) / 2)
+        noise = _build_discrete_uniform(full, level, rim=(1 - (2 * full + 1) * level) / 2)
         reach = full
     else:
-        reach = _best_reach(cost, shift, max((shift + 1) // 2, full + 1), delta)
+        reach = _find_best_reach(cost, shift, max((shift + 1) // 2, full + 1), delta)
         points = 2 * reach + 1
         atom = (delta - Fraction(shift, points)) / (1 - Fraction(shift, points))
-        noise = _discrete_uniform(reach, (1 - atom) / points, atom=atom)
+        noise = _build_discrete_uniform(reach, (1 - atom) / points, atom=atom)
         zero = cost.value(Fraction(0)).lower
-        height = zero + 2 * _sum(cost, reach).lower / (points - shift)
-    evidence = _line_through_integer(cost, shift, reach=reach, height=height)
+        height = zero + 2 * _sum_costs(cost, reach).lower / (points - shift)
+    evidence = _build_integer_line(cost, shift, reach=reach, height=height)
     bound = evidence.intercept - evidence.slope * delta
     return certify(problem, noise, INTEGERS, evidence, bound)
 
@@ -107,23 +105,23 @@ class _Width:
     high: Fraction
 
 
-def _best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
+def _find_best_width(cost: Cost, half: Fraction, delta: Fraction) -> _Width:
     """Return max(Δ/2δ, w*)."""
     narrowest = half / delta
     if isinstance(cost, Power):
-        return _around(cost, max(narrowest, half * (cost.p + 1) / cost.p))
+        return _choose_exact_width(cost, max(narrowest, half * (cost.p + 1) / cost.p))
     if cost.balance(narrowest, half).middle >= 0:
         return _Width(narrowest, narrowest, narrowest)
-    beyond = _beyond(cost, half, narrowest, delta)
+    beyond = _find_wide_enough(cost, half, narrowest, delta)
     low, high = _narrow_width(cost, half, narrowest, beyond)
-    simple = _simplest(low, high)
+    simple = _find_simplest(low, high)
     at_simple = cost.balance(simple, half)
     if at_simple.is_exact and at_simple.lower == 0:
         return _Width(simple, simple, simple)
     return _Width(simple, *_widen_until_certain(cost, half, low, high, beyond))
 
 
-def _around(cost: Power, width: Fraction) -> _Width:
+def _choose_exact_width(cost: Power, width: Fraction) -> _Width:
     """Return an exact width; if wᵖ is irrational, with a margin for rounding."""
     if cost.value(width).is_exact:
         return _Width(width, width, width)
@@ -131,26 +129,26 @@ def _around(cost: Power, width: Fraction) -> _Width:
     return _Width(width, width - room, width + room)
 
 
-def _best_line(
+def _choose_line(
     cost: Cost, sensitivity: Fraction, width: _Width, delta: Fraction, *, atom: bool
 ) -> SupportingLine:
     """Return the better of two lines: through the bracket, and through the chosen width alone."""
-    height = _height(cost, width, sensitivity / 2, atom=atom)
-    lines = [_line_through(cost, sensitivity, low=width.low, high=width.high, height=height)]
+    height = _find_intercept(cost, width, sensitivity / 2, atom=atom)
+    lines = [_build_line(cost, sensitivity, low=width.low, high=width.high, height=height)]
     at, exactly_at = width.chosen, cost.value(width.chosen)
     if width.low < width.high and exactly_at.is_exact:
-        lines.append(_line_through(cost, sensitivity, low=at, high=at, height=exactly_at.lower))
+        lines.append(_build_line(cost, sensitivity, low=at, high=at, height=exactly_at.lower))
     return max(lines, key=lambda line: line.intercept - line.slope * delta)
 
 
-def _height(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fraction:
+def _find_intercept(cost: Cost, width: _Width, half: Fraction, *, atom: bool) -> Fraction:
     """Return where the supporting line meets the axis: L(w), or L(0) + λ with mass at 0."""
     if not atom:
         return cost.value(width.chosen).middle
     zero = cost.value(Fraction(0))
-    gained = cost.integral(width.low) - zero.scaled(width.low)
-    rest = (cost.value(width.low) - zero).scaled(width.high - width.low)
-    return zero.lower + (gained + rest).lower / (width.high - half)
+    area = cost.integral(width.low) - zero.scaled(width.low)
+    remainder = (cost.value(width.low) - zero).scaled(width.high - width.low)
+    return zero.lower + (area + remainder).lower / (width.high - half)
 
 
 def _narrow_width(
@@ -163,7 +161,7 @@ def _narrow_width(
     at_high = cost.balance(high, half)
     narrow = _NARROW if at_high.is_exact else _NARROW_ENOUGH
     while high - low > high * narrow:
-        # Far apart, halve the exponents; close together, the distance.
+        # If the ends are far apart, halve the exponents; otherwise halve the distance.
         doublings = int(high / low).bit_length() - 1
         middle = low * (1 << doublings // 2) if doublings > 1 else (low + high) / 2
         balance = cost.balance(middle, half)
@@ -174,12 +172,12 @@ def _narrow_width(
     return low, high
 
 
-def _beyond(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) -> Fraction:
+def _find_wide_enough(cost: Cost, half: Fraction, narrowest: Fraction, delta: Fraction) -> Fraction:
     """Return a width with h ≥ 0, or reject the cost: without one, wider is always cheaper.
 
     Beyond a size from which on the cost is constant, h is constant too: one evaluation is enough.
-    For a function h is only enclosed, ever more loosely for wider noise: up to 2⁸ times the
-    narrowest width it is enough that h may be ≥ 0, beyond it must be certain.
+    For a function h is only enclosed, more loosely for wider noise. Up to 2⁸ times the narrowest
+    width it is enough that h may be ≥ 0. Beyond, h ≥ 0 must be certain.
     """
     width = narrowest if cost.constant_beyond is None else max(cost.constant_beyond, narrowest)
     for doubling in range(_DOUBLINGS if cost.constant_beyond is None else 1):
@@ -204,16 +202,16 @@ def _widen_until_certain(
     return low, high
 
 
-def _simplest(low: Fraction, high: Fraction) -> Fraction:
+def _find_simplest(low: Fraction, high: Fraction) -> Fraction:
     """Return the fraction with the smallest denominator in [low, high], by continued fractions."""
-    whole = -(-low.numerator // low.denominator)
-    if whole <= high:
-        return Fraction(whole)
-    floor = whole - 1
-    return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))
+    ceiling = -(-low.numerator // low.denominator)
+    if ceiling <= high:
+        return Fraction(ceiling)
+    floor = ceiling - 1
+    return floor + 1 / _find_simplest(1 / (high - floor), 1 / (low - floor))
 
 
-def _line_through(
+def _build_line(
     cost: Cost, sensitivity: Fraction, *, low: Fraction, high: Fraction, height: Fraction
 ) -> SupportingLine:
     """Return a line for the real line that touches near widths low … high.
@@ -230,9 +228,7 @@ def _line_through(
     return SupportingLine(slope, height, low, high)
 
 
-def _line_through_integer(
-    cost: Cost, shift: int, *, reach: int, height: Fraction
-) -> SupportingLine:
+def _build_integer_line(cost: Cost, shift: int, *, reach: int, height: Fraction) -> SupportingLine:
     """Return a line for the integers that touches at the uniform noise on −reach … reach."""
     zero = cost.value(Fraction(0)).lower
     height = min(
@@ -253,12 +249,12 @@ def _not_attained(delta: Fraction, zero: Fraction, highest: Fraction) -> Invalid
     )
 
 
-def _best_reach(cost: Cost, shift: int, least: int, delta: Fraction) -> int:
+def _find_best_reach(cost: Cost, shift: int, least: int, delta: Fraction) -> int:
     """Return the first M ≥ least from which on wider noise costs more, by doubling and halving."""
     low, high = least - 1, least
     for doubling in range(_DOUBLINGS):
-        balance = _balance(cost, shift, high)
-        # A function's sums are enclosed ever more loosely: far out, h ≥ 0 must be certain.
+        balance = _enclose_balance(cost, shift, high)
+        # For a larger M the sums of a function are enclosed more loosely, so h ≥ 0 must be certain.
         if (balance.middle if doubling < _LENIENT else balance.lower) >= 0:
             break
         low, high = high, 2 * high
@@ -266,28 +262,28 @@ def _best_reach(cost: Cost, shift: int, least: int, delta: Fraction) -> int:
         raise _not_attained(delta, cost.value(Fraction(0)).lower, cost.value(Fraction(high)).upper)
     while high - low > 1:
         middle = (low + high) // 2
-        if _balance(cost, shift, middle).middle >= 0:
+        if _enclose_balance(cost, shift, middle).middle >= 0:
             high = middle
         else:
             low = middle
     return high
 
 
-def _balance(cost: Cost, shift: int, reach: int) -> Interval:
+def _enclose_balance(cost: Cost, shift: int, reach: int) -> Interval:
     """Enclose (L(M+1)−L(0))·(2M+1−Δ) − 2·Σ(L(i)−L(0)): if positive, M+1 costs more."""
     gained = cost.value(Fraction(reach + 1)) - cost.value(Fraction(0))
-    return gained.scaled(2 * reach + 1 - shift) - _sum(cost, reach).scaled(2)
+    return gained.scaled(2 * reach + 1 - shift) - _sum_costs(cost, reach).scaled(2)
 
 
-def _sum(cost: Cost, reach: int) -> Interval:
+def _sum_costs(cost: Cost, reach: int) -> Interval:
     return cost.total(Fraction(1), reach) - cost.value(Fraction(0)).scaled(reach)
 
 
-def _discrete_uniform(
+def _build_discrete_uniform(
     reach: int, level: Fraction, *, rim: Fraction = Fraction(0), atom: Fraction = Fraction(0)
 ) -> DiscreteUniform:
     """Return the noise with these probabilities, in the smallest integer weights."""
-    whole = lcm(level.denominator, rim.denominator, atom.denominator)
+    total = lcm(level.denominator, rim.denominator, atom.denominator)
     return DiscreteUniform(
-        reach=reach, level=int(level * whole), rim=int(rim * whole), atom=int(atom * whole)
+        reach=reach, level=int(level * total), rim=int(rim * total), atom=int(atom * total)
     )

@@ -1,6 +1,6 @@
 """Certificates: proofs that noise satisfies its guarantee, with a lower bound for its cost."""
 
-from leastnoise.certificate.canonical_bound import CanonicalBound, at_epsilon_0, bits_for
+from leastnoise.certificate.canonical_bound import CanonicalBound, build_at_epsilon_0, choose_bits
 from leastnoise.certificate.certificate import CLASSES, Certificate
 from leastnoise.certificate.document import certificate_to_json, noise_to_json, store_noise
 from leastnoise.certificate.evidence import (
@@ -22,9 +22,9 @@ __all__ = [
     "Frame",
     "LatticeBound",
     "SupportingLine",
-    "at_epsilon_0",
-    "bits_for",
+    "build_at_epsilon_0",
     "certificate_to_json",
+    "choose_bits",
     "noise_to_json",
     "relative_gap",
     "store_noise",

@@ -92,7 +92,7 @@ class Certificate:
     def exact(self) -> bool:
         """Whether cost and lower bound are equal: the noise is optimal in its class.
 
-        An irrational cost is known by an enclosure, and never meets its bound.
+        An irrational cost is known only by an enclosure, so it never equals its bound.
         """
         return self.evidence is not None and self.cost <= self.lower_bound
 
@@ -114,7 +114,7 @@ class Certificate:
         """Prove everything again, from the distribution and the cost alone.
 
         Sets ``verified``. A cost given as a function is only sampled, up to twice the radius of the
-        noise: that it never falls is the user's claim.
+        noise. Its user guarantees that it never falls.
 
         Raises:
             NotPrivate: If the noise does not satisfy the guarantee.
@@ -145,7 +145,7 @@ class Certificate:
         """Reject a table that no known cost fits, and a function that falls where it is sampled."""
         cost, radius = self.objective, self.noise.radius
         source = cost
-        while type(source) is RecordingCost:  # it passes on its calls
+        while type(source) is RecordingCost:  # it forwards its calls
             source = source.recorded
         if isinstance(source, Tabled) and (
             type(source) is not Tabled or find_fitting(source.readings) is None
@@ -214,7 +214,7 @@ class Certificate:
         elif isinstance(gap, Fraction):
             aside = "" if zero == Interval.exact(0) else ", not counting the cost of no error"
             statement = f"{_format_gap(gap)} among {among}{aside}"
-        elif self.lower_bound > zero.lower:  # a table with bounds only for the cost of no error
+        elif self.lower_bound > zero.lower:  # a table with only bounds for the cost of no error
             excess = format_rounded(self.cost - self.lower_bound, 3, ROUND_CEILING)
             statement = f"costs at most {excess} more than optimal among {among}"
         else:

@@ -72,12 +72,12 @@ def certificate_to_json(certificate: Certificate) -> str:
         certificate = replace(certificate, objective=recording)
         certificate.verify()
         recording.complete()
-    content = {name: _plain(getattr(certificate, name)) for name in _STATED}
+    content = {name: _to_plain(getattr(certificate, name)) for name in _STATED}
     content |= {
         "format": FORMAT,
         "among": SHAPE_WORDS[certificate.shape],
-        "factor": _plain(exponential(certificate.privacy.epsilon)),
-        "evidence": _plain(certificate.evidence),
+        "factor": _to_plain(exponential(certificate.privacy.epsilon)),
+        "evidence": _to_plain(certificate.evidence),
     }
     return json.dumps({**content, "digest": _digest(content)}, ensure_ascii=False, indent=1) + "\n"
 
@@ -96,8 +96,8 @@ def certificate_from_json(
             raise certificate_error("the digest does not match the content")
         if set(content) != {*_STATED, "format", "among", "factor", "evidence"}:
             raise certificate_error("a part is missing or unknown")
-        certificate = _certificate(make, content)
-        factor = _object(content["factor"], Interval)
+        certificate = _build_certificate(make, content)
+        factor = _decode_object(content["factor"], Interval)
     except LeastnoiseError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
@@ -109,21 +109,21 @@ def certificate_from_json(
 
 def noise_to_json(noise: Noise) -> Json:
     """Return noise as a certificate stores it: equal for equal noise only."""
-    plain: Json = _plain(noise)
+    plain: Json = _to_plain(noise)
     return plain
 
 
-def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificate:
+def _build_certificate(make: type[Certificate], content: dict[str, Any]) -> Certificate:
     evidence = None
     if content["evidence"] is not None:
-        evidence = _object(
+        evidence = _decode_object(
             content["evidence"], CanonicalBound | CombBound | LatticeBound | SupportingLine
         )
     certificate = make(
-        noise=_object(content["noise"], Noise),
-        privacy=_object(content["privacy"], Privacy),
+        noise=_decode_object(content["noise"], Noise),
+        privacy=_decode_object(content["privacy"], Privacy),
         sensitivity=_read_rational(content["sensitivity"]),
-        objective=_object(content["objective"], Cost),
+        objective=_decode_object(content["objective"], Cost),
         shape="any" if evidence is None else evidence.shape,
         cost=_read_rational(content["cost"]),
         lower_bound=_read_rational(content["lower_bound"]),
@@ -137,7 +137,7 @@ def _certificate(make: type[Certificate], content: dict[str, Any]) -> Certificat
     return certificate
 
 
-def _plain(value: object) -> Any:
+def _to_plain(value: object) -> Any:
     """Return a value for JSON."""
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -149,13 +149,13 @@ def _plain(value: object) -> Any:
             )
         return str(value)
     if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
+        return [_to_plain(part) for part in value]
     if isinstance(value, Tabled):
         table = [
             [kind, *arguments, answer.lower, answer.upper]
             for (kind, arguments), answer in value.readings.items()
         ]
-        return {"kind": "Tabled", "name": value.name, "readings": _plain(table)}
+        return {"kind": "Tabled", "name": value.name, "readings": _to_plain(table)}
     name = type(value).__name__
     row = _ROWS.get(name)
     if row is None or row.built is not type(value):
@@ -164,10 +164,10 @@ def _plain(value: object) -> Any:
             got=name,
             fix="Keep the mechanism instead.",
         )
-    return {"kind": name, **{field: _plain(getattr(value, field)) for field in row.fields}}
+    return {"kind": name, **{field: _to_plain(getattr(value, field)) for field in row.fields}}
 
 
-def _object(plain: Any, expected: Any) -> Any:
+def _decode_object(plain: Any, expected: Any) -> Any:
     """Return the object of an expected class from JSON."""
     if not isinstance(plain, dict):
         raise _other_kind()
@@ -226,7 +226,7 @@ def _read_rational(plain: Any) -> Fraction:
     return Fraction(plain)
 
 
-def _of_type(expected: type) -> Decoder:
+def _make_type_decoder(expected: type) -> Decoder:
     """Return the decoder of one JSON type; True is not a number."""
 
     def decode(plain: Any) -> Any:
@@ -237,7 +237,7 @@ def _of_type(expected: type) -> Decoder:
     return decode
 
 
-def _each(decode: Decoder) -> Decoder:
+def _make_list_decoder(decode: Decoder) -> Decoder:
     """Return the decoder of a list of values, each of one kind."""
 
     def decode_each(plain: Any) -> tuple[Any, ...]:
@@ -248,7 +248,7 @@ def _each(decode: Decoder) -> Decoder:
     return decode_each
 
 
-def _row(*decoders: Decoder) -> Decoder:
+def _make_row_decoder(*decoders: Decoder) -> Decoder:
     """Return the decoder of a list of values of these kinds, in this order."""
 
     def decode_row(plain: Any) -> tuple[Any, ...]:
@@ -259,8 +259,8 @@ def _row(*decoders: Decoder) -> Decoder:
     return decode_row
 
 
-def _instance_of(expected: type) -> Decoder:
-    return lambda plain: _object(plain, expected)
+def _make_object_decoder(expected: type) -> Decoder:
+    return lambda plain: _decode_object(plain, expected)
 
 
 def _other_kind() -> InvalidParameter:
@@ -293,10 +293,14 @@ class _Row:
     fields: Mapping[str, Decoder]
 
 
-_integer, _boolean, _text = _of_type(int), _of_type(bool), _of_type(str)
-_integers, _rationals = _each(_integer), _each(_read_rational)
+_integer, _boolean, _text = (
+    _make_type_decoder(int),
+    _make_type_decoder(bool),
+    _make_type_decoder(str),
+)
+_integers, _rationals = _make_list_decoder(_integer), _make_list_decoder(_read_rational)
 # A shift, the first point, and the multipliers from there on.
-_tests = _each(_row(_integer, _integer, _integers))
+_tests = _make_list_decoder(_make_row_decoder(_integer, _integer, _integers))
 # Names of classes and of fields are a file format. The functions that build costs also check them.
 _ROWS = {
     row.built.__name__: row
@@ -324,7 +328,7 @@ _ROWS = {
             LatticeBound,
             LatticeBound,
             {
-                "frame": _instance_of(Frame),
+                "frame": _make_object_decoder(Frame),
                 "unit": _read_rational,
                 "weights": _integers,
                 "tests": _tests,
@@ -339,9 +343,9 @@ _VALUES: Mapping[str, Decoder] = {
     "integer": _integer,
     "rational": _read_rational,
     "rationals": _rationals,
-    "pairs": _each(_row(_read_rational, _read_rational)),
-    "runs": _each(_instance_of(Run)),
-    "smooth noise": _instance_of(Smooth),
+    "pairs": _make_list_decoder(_make_row_decoder(_read_rational, _read_rational)),
+    "runs": _make_list_decoder(_make_object_decoder(Run)),
+    "smooth noise": _make_object_decoder(Smooth),
 }
 
 

@@ -49,17 +49,17 @@ def certificate_error(reason: str) -> InvalidParameter:
     )
 
 
-def relative_gap(spent: Fraction, bound: Fraction, cost: Cost) -> Fraction | float:
+def relative_gap(expected: Fraction, bound: Fraction, cost: Cost) -> Fraction | float:
     """Return how far an expected cost can be above a lower bound, relative to bound − L(0).
 
-    For every L that ``cost`` stands for, (E L − least)/(least − L(0)) ≤ (spent − bound)/(bound −
-    L(0)) if E L ≤ ``spent``, ``bound`` ≤ least and ``bound`` > L(0): the left side falls in the
-    least and rises in L(0), which is therefore taken at its largest.
+    Let E L ≤ ``expected`` and L(0) < ``bound`` ≤ least, for every L that ``cost`` stands for. Then
+    (E L − least)/(least − L(0)) ≤ (expected − bound)/(bound − L(0)). The left side falls in the
+    least and rises in L(0), so the largest possible L(0) is used.
     """
-    if spent <= bound:
+    if expected <= bound:
         return Fraction(0)
     above = bound - cost.value(Fraction(0)).upper
-    return (spent - bound) / above if above > 0 else math.inf
+    return (expected - bound) / above if above > 0 else math.inf
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,8 +74,8 @@ class SupportingLine:
     Three comparisons at one place prove that it supports the curve everywhere:
 
     1. L(0) + λ ≥ β, which proves it for all w ≤ Δ/2, where s = 1;
-    2. L(low) ≤ β ≤ L(high) for some low ≤ high: since L never falls, ∫₀ʷL − βw falls up to ``low``
-       and rises from ``high`` on, so that its least value lies between;
+    2. L(low) ≤ β ≤ L(high) for some low ≤ high: because L never falls, ∫₀ʷL − βw falls up to
+       ``low`` and rises from ``high`` on, so its least value lies between them;
     3. ∫₀ˡᵒʷL + (high − low)·L(low) + λΔ/2 ≥ β·high, a lower bound of that least value.
 
     On the integers the same holds with sums for integrals: U_M on −M … M, S(M) = L(0) + 2·(L(1) + …

@@ -7,23 +7,24 @@ with y_j = ν_j·f_j,
     E L ≥ E[L(X) + Σ_j (y_j(X) − e^ε·y_j(X + jΔ/m))] − δ·Σ_j ν_j ≥ β − δ·Σ_j ν_j,
 
 where β is the least value of the bracket. It is enough to know the y_j on a lattice, because noise
-can be rounded to the lattice by a rule that is invariant under its shifts, and stays private. The
+that is rounded to the lattice by a rule that is invariant under its shifts is still private. The
 rules:
 
 * ``points``: the noise is on the lattice already (integers, step 1).
-* ``chords``: x goes to one of its two neighbors, to the nearer one with the larger probability, so
-  that its mean is unchanged. The charges of the lattice points can then be any table whose linear
-  interpolation lies below L: L lowered by its :meth:`~leastnoise.costs.cost.Cost.sag`.
-* ``cells``: x goes to the middle of its cell; the charge is the least value of L in the interior of
-  the cell. Mass on the edges of cells, at most α, is charged L(0): at a shift of nearly j steps, no
-  such mass coincides with another, so it counts in full and leaves δ − α for the rest. This also
-  holds in the limit of j steps, because H is lower semicontinuous in the shift.
+* ``chords``: x is rounded to one of its two neighbors, to the nearer one with the larger
+  probability, so that its mean is unchanged. The charges of the lattice points can then be any
+  table whose linear interpolation lies below L: L lowered by its
+  :meth:`~leastnoise.costs.cost.Cost.sag`.
+* ``cells``: x is rounded to the middle of its cell. The charge is the least value of L in the
+  interior of the cell. Mass on the edges of cells, at most α, is charged L(0): at a shift of nearly
+  j steps, no such mass coincides with another, so it counts in full and leaves δ − α for the rest.
+  This also holds in the limit of j steps, because H is lower semicontinuous in the shift.
 * ``smoothed``: for noise N on the integers if Δ is too large for ``points``. With U uniform on
   [−1/2, 1/2], N + U satisfies the guarantee on the line, and L(N) ≥ L((|N + U| − 1/2)₊), to which
   ``chords`` applies.
 
 Points beyond the reach N share one charge. On the left every y_j is ν_j there, on the right it is
-0; so mass beyond is charged L̃(N+1) + (1 − e^ε)/2·Σν_j (half of it on each side).
+0. So mass beyond the reach is charged L̃(N+1) + (1 − e^ε)/2·Σν_j (half of it on each side).
 
 Noise may be taken symmetric (GDGK19, Lemma 1), so both sides share one inequality. Unimodal noise
 gives unimodal lattice weights, by each of the rules; then multipliers μ_k ≥ 0 of p_k ≥ p_(k+1) are
@@ -148,15 +149,17 @@ class LatticeBound:
         if len(floors) != frame.reach + 2 or floors != frame.floors(cost, sensitivity):
             raise certificate_error("its table of costs does not match the cost")
         zero, total = cost.value(Fraction(0)).lower, sum(self.weights) * self.unit
-        return self.least(exponential(privacy.epsilon).upper, zero) - privacy.delta * total
+        return (
+            self.find_least_charge(exponential(privacy.epsilon).upper, zero) - privacy.delta * total
+        )
 
-    def least(self, factor: Fraction, zero: Fraction) -> Fraction:
+    def find_least_charge(self, factor: Fraction, zero: Fraction) -> Fraction:
         """Return β, the least charge of a unit of mass, with e^ε replaced by ``factor``.
 
         ``zero`` is L(0), which mass on the edges of cells is charged.
         """
         frame, total = self.frame, sum(self.weights)
-        gained, owed = self._sums()
+        gained, owed = self._sum_tests()
         charges = [
             Fraction(gained[k] - factor * owed[k] + fallen, 1 + bool(k or frame.edged))
             for k, fallen in enumerate(self._sum_falls())
@@ -168,7 +171,7 @@ class LatticeBound:
         )
         return min(least, zero + self.unit * total) if frame.edged else least
 
-    def _sums(self) -> tuple[list[int], list[int]]:
+    def _sum_tests(self) -> tuple[list[int], list[int]]:
         """Return Σ y_j(x) and Σ y_j(x + j) for each distance, over its two points together."""
         frame = self.frame
         gained, owed = [0] * (frame.reach + 1), [0] * (frame.reach + 1)

@@ -74,8 +74,8 @@ def split_evenly(privacy: Privacy, releases: int) -> Privacy:
     success = power(1 - privacy.delta, Fraction(1, releases)).upper
     # By Bernoulli's inequality it is at least δ/k, so rounding must not go below that.
     rounded = Fraction(format_rounded(1 - success, _DIGITS, ROUND_FLOOR))
-    each = max(rounded, privacy.delta / releases)
-    return Privacy(privacy.epsilon / releases, each)
+    delta = max(rounded, privacy.delta / releases)
+    return Privacy(privacy.epsilon / releases, delta)
 
 
 def joint_sensitivity(sensitivity: Fraction, releases: int) -> Fraction:
@@ -107,10 +107,10 @@ def compose_basic(parts: Iterable[Privacy], most: Fraction = Fraction(1)) -> Pri
     """
     guarantees = list(parts)
     failing = 1 - success_probability(part.delta for part in guarantees)
-    stated = round_up(failing) if failing else failing
+    delta = round_up(failing) if failing else failing
     return Privacy(
         sum((part.epsilon for part in guarantees), Fraction(0)),
-        min(stated, most) if failing <= most else stated,
+        min(delta, most) if failing <= most else delta,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a release costs where costs add up in squares: Gaussian differential privacy.
+"""The cost of a release in Gaussian differential privacy, where costs add up in squares.
 
 A release costs (μ², γ) if for every pair of neighboring datasets and every ε
 
@@ -9,9 +9,9 @@ and otherwise one draw of a normal distribution of standard deviation 1, shifted
 two datasets. γ = 0 is μ-Gaussian differential privacy (Dong, Roth and Su 2022); it implies zCDP
 with ρ = μ²/2 (Bun and Steinke 2016).
 
-Releases that cost (μᵢ², γᵢ) together cost (Σμᵢ², 1 − Π(1−γᵢ)), and at most (Σμᵢ², Σγᵢ), also where
-each is chosen after seeing the answers before it, as long as the caps on both sums are fixed
-beforehand (docs/theory/many-answers.md; Smith and Thakurta 2022 for γ = 0).
+Releases that cost (μᵢ², γᵢ) together cost (Σμᵢ², 1 − Π(1−γᵢ)), and at most (Σμᵢ², Σγᵢ). This holds
+even if each is chosen after seeing the answers before it, as long as the caps on both sums are
+fixed beforehand (docs/theory/many-answers.md; Smith and Thakurta 2022 for γ = 0).
 """
 
 from collections.abc import Callable, Iterable
@@ -59,7 +59,7 @@ class GaussianCost:
         return GaussianCost(self.square + other.square, self.failure + other.failure)
 
     def __mul__(self, factor: Fraction | int) -> "GaussianCost":
-        """Return the cost of so many releases, or a share of this cost."""
+        """Return the cost of ``factor`` releases, or a share of this cost."""
         return GaussianCost(self.square * factor, self.failure * factor)
 
     def __str__(self) -> str:
@@ -119,7 +119,7 @@ NOTHING = GaussianCost(Fraction(0))
 def find_caps(privacy: Privacy, failure: Fraction = Fraction(0)) -> GaussianCost:
     """Return the caps (M², Γ) with Γ = ``failure`` and the largest M for which they imply (ε, δ).
 
-    M² is rounded down, and Γ + (1 − Γ)·δ_M(ε) ≤ δ is proved of it.
+    M² is rounded down, and Γ + (1 − Γ)·δ_M(ε) ≤ δ is proved for the rounded M.
 
     Raises:
         InvalidParameter: If δ is 0, or Γ not below it: then no M > 0 exists.
@@ -148,27 +148,28 @@ def find_caps(privacy: Privacy, failure: Fraction = Fraction(0)) -> GaussianCost
 
 @lru_cache(maxsize=1024)
 def cost_of_guarantee(privacy: Privacy) -> GaussianCost:
-    """Return what any release that satisfies (ε, δ) costs: (μ(ε)², δ), rounded up.
+    """Return the cost (μ(ε)², δ), rounded up, of every release that satisfies (ε, δ).
 
-    μ(ε) = 2·Φ⁻¹(e^ε/(1 + e^ε)), and no smaller μ holds for all of them: such a release can be
-    computed from one that shows the dataset with probability δ and else answers by randomized
-    response at ε (Kairouz, Oh and Viswanath 2015), whose trade-off curve touches the Gaussian one
-    at its corner and lies above it elsewhere.
+    μ(ε) = 2·Φ⁻¹(e^ε/(1 + e^ε)), and no smaller μ holds for all of them. Such a release can be
+    computed from one that shows the dataset with probability δ and otherwise answers by randomized
+    response at ε (Kairouz, Oh and Viswanath 2015). The trade-off curve of randomized response
+    touches the Gaussian one at its corner and lies above it elsewhere.
     """
     square = square_of_epsilon(privacy.epsilon)
     return GaussianCost(_short_above(square.upper), privacy.delta)
 
 
 def epsilon_within(square: Fraction) -> Fraction:
-    """Return the largest ε, rounded down, of which any pure release costs at most μ²."""
+    """Return the largest ε, rounded down, at which every (ε, 0) release costs at most μ²."""
     return Interval.exact(epsilon_of_square(square).lower).shortened(_BITS).lower
 
 
 def cost_of_noise(noise: "LatticeNoise", sensitivity: Fraction, privacy: Privacy) -> GaussianCost:
     """Return the cost of a release with this noise, for lattice shifts up to ``sensitivity``.
 
-    Gaussian noise by its σ, truncated Gaussian noise by its σ and its ends, any other by its
-    profile or by the guarantee ``privacy`` that it satisfies, whichever is less.
+    The cost of Gaussian noise follows from its σ, that of truncated Gaussian noise from its σ and
+    its ends. Any other noise costs the smaller of two bounds: by its profile, and by the guarantee
+    ``privacy`` that it satisfies.
     """
     from leastnoise.core.noise import Rounded, TruncatedGaussian
 
@@ -197,8 +198,8 @@ def cost_of_gaussian(noise: "Noise", sensitivity: Fraction) -> GaussianCost | No
 def cost_of_truncated(noise: "TruncatedGaussian", shift: Fraction) -> GaussianCost:
     """Return the cost of truncated Gaussian noise at shifts up to d: ((d/σ)², P(X < d − A)).
 
-    Outside of the ends that both neighbors share lies the probability P(X < d − A) of each.
-    Between them the two densities are normal ones a distance of d apart, conditioned on the same
+    Each neighbor has the probability P(X < d − A) outside of the ends that both share. Between
+    these ends the two densities are normal ones a distance of d apart, conditioned on the same
     interval around their middle. The size |x| of an output, measured from that middle, has one
     distribution for both neighbors; given |x|, only its sign distinguishes them, and
     better for larger |x|. Conditioning makes |x| smaller, so δ(ε) is at most its value without

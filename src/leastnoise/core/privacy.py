@@ -101,7 +101,7 @@ class Privacy:
         above δ.
 
         Args:
-            people: The number of people in the data, if it is public. The text then says what δ
+            people: The number of people in the data, if it is public. The text then states what δ
                 means for all of them.
 
         Returns:

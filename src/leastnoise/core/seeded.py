@@ -8,7 +8,7 @@ from leastnoise.core.sampling import WORD
 class SeededTape:
     """A tape of bits that its seed determines: SHAKE-256 of the seed and the number of the read.
 
-    It is not private: whoever knows the seed knows every bit.
+    It is not private: anyone with the seed can compute every bit.
     """
 
     def __init__(self, seed: int | str) -> None:

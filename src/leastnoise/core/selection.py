@@ -16,9 +16,9 @@ P(i) = pᵢ·E[1/(1 + Sᵢ)]. Write ′ for a neighboring dataset, and let r*′
 * pᵢ ≤ A·pᵢ′ with A = e^(ε(1 − d)/2), because rᵢ′ ≤ rᵢ + Δ.
 * pⱼ ≥ pⱼ′/B for all j with B = e^(ε(1 + d)/2), because rⱼ′ ≥ rⱼ − Δ. Take coins of probability
   min(pⱼ, pⱼ′) ≤ pⱼ instead: fewer land, so E[1/(1 + Sᵢ)] does not fall. To get these coins, take
-  the coins of ′ and keep each landed one with probability at least 1/B. Keeping each with exactly
-  1/B lets fewer land still. If s coins of ′ landed, then E[1/(1 + K)] for the number
-  K ~ Binomial(s, 1/B) of kept coins is B·(1 − (1 − 1/B)^(s+1))/(s + 1) ≤ B/(s + 1). So
+  the coins of ′ and keep each landed coin with probability at least 1/B. If each is kept with
+  probability exactly 1/B, even fewer remain. If s coins of ′ landed, then E[1/(1 + K)] for the
+  number K ~ Binomial(s, 1/B) of kept coins is B·(1 − (1 − 1/B)^(s+1))/(s + 1) ≤ B/(s + 1). So
   E[1/(1 + Sᵢ)] ≤ B·E[1/(1 + Sᵢ′)].
 
 Together P(i) ≤ A·B·P′(i) = e^ε·P′(i). ∎

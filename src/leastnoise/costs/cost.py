@@ -35,10 +35,10 @@ class Cost(ExpectedCost):
     function that never falls.
 
     Args:
-        function: L, a function of a size x ≥ 0. It is called with floats. That it never falls is
-            your claim: calibrating and verifying sample it at 16385 evenly spaced sizes from 0 to
-            twice the radius of the noise, and reject a fall with its place. Nothing is verified
-            between the samples and beyond them.
+        function: L, a function of a size x ≥ 0. It is called with floats. You
+            guarantee that it never falls. Calibrating and verifying sample it at 16385 evenly
+            spaced sizes from 0 to twice the radius of the noise. They reject a fall and name its
+            place. Nothing is verified between the samples or beyond them.
         name: The name that is printed. Default: the name of the function.
 
     Raises:
@@ -107,7 +107,7 @@ class Cost(ExpectedCost):
         """Enclose the integral of L from 0 to ``size``, by left and right sums over cells."""
         if not size:
             return Interval.exact(0)
-        table = known_values(self, _within_floats(size))
+        table = recall_values(self, _within_floats(size))
         width = Fraction(table.width)
         cells = size // width
         if not table.extend(self._call_at, cells):
@@ -120,7 +120,7 @@ class Cost(ExpectedCost):
     def total(self, step: Fraction, terms: int) -> Interval:
         """Enclose L(step) + L(2·step) + … + L(terms·step)."""
         if terms <= _TERMS:
-            return known_sums(self, step).upto(self.value, terms)
+            return recall_sums(self, step).upto(self.value, terms)
         if terms <= CELLS:
             return self._total_one_by_one(step, terms)
         return self._total_by_integral(step, terms)
@@ -143,14 +143,14 @@ class Cost(ExpectedCost):
         If both ends of the chord are lowered by this bound, it lies below L. The bound uses that a
         function that never falls is, on each of a few parts, at least its value at the left end.
         """
-        known = known_sags(self)
-        if (low, high) not in known:  # the solver, the lower bound and the certificate need it
+        sags = recall_sags(self)
+        if (low, high) not in sags:  # the solver, the lower bound and the certificate need it
             part = (high - low) / _PARTS
             values = [self.value(low + i * part) for i in range(_PARTS)]
             start, end = values[0].upper, self.value(high).upper
             rise = (end - start) / _PARTS
-            known[low, high] = max(start + (i + 1) * rise - values[i].lower for i in range(_PARTS))
-        return known[low, high]
+            sags[low, high] = max(start + (i + 1) * rise - values[i].lower for i in range(_PARTS))
+        return sags[low, high]
 
     def largest_sag(self, step: Fraction, reach: Fraction) -> Fraction:
         """Return an upper bound of every sag between neighbors i·step up to ``reach``.
@@ -192,7 +192,7 @@ class Cost(ExpectedCost):
     def _total_one_by_one(self, step: Fraction, terms: int) -> Interval:
         """Enclose the sum of L at each place, rounded once."""
         try:
-            summed = float(known_sums(self, step).upto(self.value, terms).lower)
+            summed = float(recall_sums(self, step).upto(self.value, terms).lower)
         except OverflowError:
             raise self._too_large() from None
         return Interval(
@@ -325,11 +325,11 @@ class CellValues:
 
     def extend(self, called: Callable[[list[float]], list[float]], cells: int) -> bool:
         """Call L up to ``cells``·w; return whether the sums are finite floats."""
-        known = len(self.values)
-        if known <= cells:
-            fresh = called([self.width * i for i in range(known, cells + 1)])
+        count = len(self.values)
+        if count <= cells:
+            values = called([self.width * i for i in range(count, cells + 1)])
             with self._lock:  # another thread may have called some of them meanwhile
-                for value in fresh[len(self.values) - known :]:
+                for value in values[len(self.values) - count :]:
                     self._add(value)
         return math.isfinite(self._lower[cells + 1]) and math.isfinite(self._upper[cells + 1])
 
@@ -367,7 +367,7 @@ _KNOWN_SAGS: WeakKeyDictionary[object, dict[tuple[Fraction, Fraction], Fraction]
 )
 
 
-def known_sags(cost: object) -> dict[tuple[Fraction, Fraction], Fraction]:
+def recall_sags(cost: object) -> dict[tuple[Fraction, Fraction], Fraction]:
     """Return the cached sags of a cost, or an empty table if its function has no hash."""
     try:
         return _KNOWN_SAGS.setdefault(cost, {})
@@ -378,7 +378,7 @@ def known_sags(cost: object) -> dict[tuple[Fraction, Fraction], Fraction]:
 _KNOWN_SUMS: WeakKeyDictionary[object, dict[Fraction, LatticeSums]] = WeakKeyDictionary()
 
 
-def known_sums(cost: object, step: Fraction) -> LatticeSums:
+def recall_sums(cost: object, step: Fraction) -> LatticeSums:
     """Return the cached totals of a cost, or a new table if its function has no hash."""
     try:
         sums = _KNOWN_SUMS.setdefault(cost, {})
@@ -387,7 +387,7 @@ def known_sums(cost: object, step: Fraction) -> LatticeSums:
     return sums.setdefault(step, LatticeSums(step))
 
 
-def known_values(cost: object, size: float) -> CellValues:
+def recall_values(cost: object, size: float) -> CellValues:
     """Return the cached values of a cost on cells, or a new table if its function has no hash."""
     width = math.ldexp(1.0, math.frexp(size)[1] - CELLS.bit_length())
     try:

@@ -7,7 +7,7 @@ from functools import singledispatch
 from itertools import pairwise
 from math import inf, isqrt
 
-from leastnoise.core.exact import Interval, fixed_power
+from leastnoise.core.exact import Interval, count_bits, fixed_power
 from leastnoise.core.noise import (
     BITS,
     DiscreteStaircase,
@@ -19,12 +19,12 @@ from leastnoise.core.noise import (
     Smooth,
     Staircase,
     Steps,
-    Terms,
+    TailTerms,
     Uniform,
     power_series_bound,
 )
-from leastnoise.costs.cost import MOST_STORED_SUMS, Cost, known_sums, sum_intervals
-from leastnoise.costs.piecewise import Points, Threshold
+from leastnoise.costs.cost import MOST_STORED_SUMS, Cost, recall_sums, sum_intervals
+from leastnoise.costs.piecewise import Points, Threshold, enclose_lines, enclose_rounded_lines
 from leastnoise.costs.power import Power
 from leastnoise.errors import Unsupported
 
@@ -32,9 +32,8 @@ from leastnoise.errors import Unsupported
 _LARGEST_CLOSED = 64
 # The most terms that are added to a known sum one by one.
 _NEAR = 256
-# The most periods that are added up one by one, and the digits of the powers while they are.
-_TERMS, _BITS = 1 << 13, 256
-_NARROW = Fraction(1, 1 << 80)
+# The most periods that are added up one by one, and the binary digits of their powers.
+_TERMS, _BITS, _NARROW = 1 << 13, 256, Fraction(1, 1 << 80)
 # A number of n binary digits takes time in proportion to n². The most work of a sum is that of 8192
 # periods with numbers of 8192 digits. One value of a cost takes as long as a number of 724 digits.
 _MOST_SERIES_WORK, _VALUE_WORK = 1 << 39, 1 << 19
@@ -86,18 +85,19 @@ def _enclose_pieces(noise: PiecewiseNoise, cost: Cost) -> Interval:
     atoms = sum_intervals(cost.value(abs(x)).scaled(m) for x, m in noise.atoms.items())
     jumps = sum_intervals(
         cost.integral(abs(edge)).scaled(jump if edge > 0 else -jump)
-        for edge, jump in _jumps(noise)
+        for edge, jump in _find_jumps(noise)
         if edge and jump
     )
     if jumps.is_exact:
         return atoms + jumps
     ends = sum_intervals(
-        _between_ends(cost, abs(a), abs(b)).scaled(h * (b - a)) for a, b, h in _cut_at_zero(noise)
+        _enclose_between(cost, abs(a), abs(b)).scaled(h * (b - a))
+        for a, b, h in _cut_at_zero(noise)
     )
     return atoms + Interval(max(jumps.lower, ends.lower), min(jumps.upper, ends.upper))
 
 
-def _jumps(noise: PiecewiseNoise) -> list[tuple[Fraction, Fraction]]:
+def _find_jumps(noise: PiecewiseNoise) -> list[tuple[Fraction, Fraction]]:
     """Return each place where the density may change, with its fall there."""
     jumps: list[tuple[Fraction, Fraction]] = []
     for (_, end, before), (start, _, after) in pairwise([_NOTHING, *noise.pieces, _NOTHING]):
@@ -114,7 +114,7 @@ def _cut_at_zero(noise: PiecewiseNoise) -> list[tuple[Fraction, Fraction, Fracti
     return [piece for pieces in cut for piece in pieces]
 
 
-def _between_ends(cost: Cost, first: Fraction, second: Fraction) -> Interval:
+def _enclose_between(cost: Cost, first: Fraction, second: Fraction) -> Interval:
     low, high = sorted((first, second))
     return Interval(cost.value(low).lower, cost.value(high).upper)
 
@@ -144,40 +144,42 @@ def _(noise: FiniteLatticeNoise, cost: Cost) -> Interval:
 
 @expectation.register
 def _enclose_staircase(noise: Staircase, cost: Cost) -> Interval:
-    """Enclose E L(X): by its closed form for integer powers, else added up period by period."""
+    """Enclose E L(X): by a closed form for integer powers, otherwise period by period."""
     if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
-        _check_closed_form(int(cost.p), _digits(noise.ratio) + _digits(noise.gamma))
+        _check_closed_form(int(cost.p), count_bits(noise.ratio) + count_bits(noise.gamma))
         return Interval.exact(noise.moment(int(cost.p)))
 
     def area(n: int) -> Interval:
         return cost.integral((n + noise.gamma) * noise.period)
 
-    def rest(n: int) -> Interval | None:
-        here, keep = area(n), 1 - noise.ratio
+    def enclose_rest(n: int) -> Interval | None:
+        value, complement = area(n), 1 - noise.ratio
         if cost.constant_beyond is not None:  # beyond, the area grows by the same in each period
             if (n + noise.gamma) * noise.period < cost.constant_beyond:
                 return None
             grown = cost.value(cost.constant_beyond + 1).scaled(noise.period)
-            return here.scaled(1 / keep) + grown.scaled(noise.ratio / keep**2)
+            return value.scaled(1 / complement) + grown.scaled(noise.ratio / complement**2)
         if not isinstance(cost, Power):
             raise cost.unbounded()
         bound = power_series_bound(noise.ratio, n + noise.gamma, cost.p + 1)
-        return None if bound is None else Interval(here.lower, here.upper * bound)
+        return None if bound is None else Interval(value.lower, value.upper * bound)
 
-    return _enclose_series(noise.ratio, area, rest).scaled(2 * noise.height * (1 - noise.ratio))
+    return _enclose_series(noise.ratio, area, enclose_rest).scaled(
+        2 * noise.height * (1 - noise.ratio)
+    )
 
 
 @expectation.register
 def _enclose_discrete_staircase(noise: DiscreteStaircase, cost: Cost) -> Interval:
-    """Enclose E L(X): by its closed form for integer powers, else added up period by period.
+    """Enclose E L(X): by a closed form for integer powers, otherwise period by period.
 
-    With T(m) = L(step) + … + L(m·step), each point where the weights fall adds its drop times
-    T: a sum in which nothing cancels.
+    With T(m) = L(step) + … + L(m·step), the sum is that of drop · T over
+    all points where the weights fall. Nothing cancels in it.
     """
     if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
-        _check_closed_form(int(cost.p), _digits(noise.ratio), len(noise.runs))
+        _check_closed_form(int(cost.p), count_bits(noise.ratio), len(noise.runs))
         return Interval.exact(noise.moment(int(cost.p)))
-    upto = _totals(cost, noise.step)
+    upto = _make_totals(cost, noise.step)
 
     def sum_drops(periods: int) -> Interval:
         """Enclose the sum of drop · T over the falls of one period, without its factor bⁿ."""
@@ -187,25 +189,29 @@ def _enclose_discrete_staircase(noise: DiscreteStaircase, cost: Cost) -> Interva
     runs = len(noise.runs)
     values = runs + min(noise.steps, _NEAR * runs)  # for one period
     half = _enclose_series(
-        noise.ratio, sum_drops, _rest_of_staircase(noise, cost, sum_drops), runs=runs, values=values
+        noise.ratio,
+        sum_drops,
+        _enclose_rest_of_staircase(noise, cost, sum_drops),
+        runs=runs,
+        values=values,
     )
     center = cost.value(Fraction(0)).scaled(noise.runs[0].weight)
     return (center + half.scaled(2)).scaled(1 / noise.total)
 
 
-def _rest_of_staircase(
+def _enclose_rest_of_staircase(
     noise: DiscreteStaircase, cost: Cost, sum_drops: Callable[[int], Interval]
 ) -> Callable[[int], Interval | None]:
     """Return the function that encloses the rest of the series (:func:`_enclose_series`)."""
     all_drops = sum((drop for _, drop in noise.drops), Fraction(0))
-    keep, width = 1 - noise.ratio, noise.steps * noise.step
+    complement, width = 1 - noise.ratio, noise.steps * noise.step
 
-    def rest(n: int) -> Interval | None:
+    def enclose_rest(n: int) -> Interval | None:
         if cost.constant_beyond is not None:  # beyond, T grows by the same in each period
             if n * width <= cost.constant_beyond:
                 return None
             grown = cost.value(cost.constant_beyond + 1).scaled(noise.steps * all_drops)
-            return sum_drops(n).scaled(1 / keep) + grown.scaled(noise.ratio / keep**2)
+            return sum_drops(n).scaled(1 / complement) + grown.scaled(noise.ratio / complement**2)
         if not isinstance(cost, Power):
             raise cost.unbounded()
         # T(m) is at most m·L(m·step), and no point of a period lies beyond its end.
@@ -215,12 +221,12 @@ def _rest_of_staircase(
         end = cost.value((n + 1) * width).scaled((n + 1) * noise.steps * all_drops)
         return Interval(Fraction(0), end.upper * bound)
 
-    return rest
+    return enclose_rest
 
 
-def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
+def _make_totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
     """Return the function T(m) = L(step) + … + L(m·step), which continues from its last m."""
-    last, total, sums = 0, Interval.exact(0), known_sums(cost, step)
+    last, total, sums = 0, Interval.exact(0), recall_sums(cost, step)
 
     def upto(terms: int) -> Interval:
         nonlocal last, total
@@ -234,10 +240,6 @@ def _totals(cost: Cost, step: Fraction) -> Callable[[int], Interval]:
         return total
 
     return upto
-
-
-def _digits(number: Fraction) -> int:
-    return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
 def _check_closed_form(p: int, digits: int, runs: int = 1) -> None:
@@ -254,16 +256,16 @@ def _check_closed_form(p: int, digits: int, runs: int = 1) -> None:
 def _enclose_series(
     ratio: Fraction,
     term: Callable[[int], Interval],
-    rest: Callable[[int], Interval | None],
+    enclose_rest: Callable[[int], Interval | None],
     *,
     runs: int = 1,
     values: int = 1,
 ) -> Interval:
     """Enclose Σ ratioⁿ·term(n) over n ≥ 0, for terms that are not negative.
 
-    ``rest(n)`` encloses Σ ratioᵐ·term(n + m) over m ≥ 0, or is None if it is not known yet. Terms
-    are added until the rest is known to within 2⁻⁸⁰ of the sum. A term adds ``runs`` numbers and
-    needs ``values`` values of a cost.
+    ``enclose_rest(n)`` encloses Σ ratioᵐ·term(n + m) over m ≥ 0, or is None if it is not known yet.
+    Terms are added until the rest is known to within 2⁻⁸⁰ of the sum. A term adds ``runs`` numbers
+    and needs ``values`` values of a cost.
 
     Terms never fall. Once ratioⁿ is below the last stored digit, it is only known to lie between 0
     and that digit. If term n times that digit is more than twice the allowed width, no later term
@@ -272,32 +274,31 @@ def _enclose_series(
     work = 0
     lower = upper = Fraction(0)
     low, high = 1 << _BITS, 1 << _BITS
-    last = rest(_TERMS)
+    last = enclose_rest(_TERMS)
     # If even the last term counts almost as much as the first, the sum is rejected at once.
     level = fixed_power(ratio, _TERMS, _BITS)[0] >> (_BITS - _SEEN_BITS)
     for n in range(_TERMS if last is not None and (last.is_narrow(8) or not level) else 0):
-        if (
-            n <= 16 or n == isqrt(n) ** 2
-        ):  # less and less often, because it can take as long as a term
-            left = rest(n)
+        # Less and less often, because it can take as long as a term.
+        if n <= 16 or n == isqrt(n) ** 2:
+            left = enclose_rest(n)
             if left is not None:
                 after = Interval(
                     left.lower * Fraction(low, 1 << _BITS), left.upper * Fraction(high, 1 << _BITS)
                 )
                 if after.upper - after.lower <= _NARROW * (upper + after.upper):
                     return Interval(lower, upper) + after
-        here = term(n)
-        if not low and here.upper > 2 * _NARROW * upper * (1 << _BITS):
+        value = term(n)
+        if not low and value.upper > 2 * _NARROW * upper * (1 << _BITS):
             break
-        work += runs * _digits(here.upper) ** 2 + values * _VALUE_WORK
+        work += runs * count_bits(value.upper) ** 2 + values * _VALUE_WORK
         if work > _MOST_SERIES_WORK:
             raise Unsupported(
                 f"The work of an expected cost may be at most {_MOST_SERIES_WORK}",
                 got="a staircase with too many runs, periods or digits",
                 fix="Use l1 or l2, or shorter numbers.",
             )
-        lower += here.lower * Fraction(low, 1 << _BITS)
-        upper += here.upper * Fraction(high, 1 << _BITS)
+        lower += value.lower * Fraction(low, 1 << _BITS)
+        upper += value.upper * Fraction(high, 1 << _BITS)
         low = low * ratio.numerator // ratio.denominator
         high = -(-high * ratio.numerator // ratio.denominator)
     raise Unsupported(
@@ -318,19 +319,10 @@ def _enclose_smooth(noise: Smooth, cost: Cost) -> Interval:
     if isinstance(cost, Threshold):
         return noise.tail(cost.limit).scaled(2)
     if isinstance(cost, Points):
-        return _enclose_lines(noise, cost)
+        return enclose_lines(noise, cost)
     if isinstance(noise.radius, float):
         raise cost.unbounded()
     return _enclose_by_cells(noise, cost, noise.radius)
-
-
-def _enclose_lines(noise: Smooth, cost: Points) -> Interval:
-    """Enclose E L(X) for a piecewise linear cost: each slope times the area of its tails."""
-    total = Interval.exact(cost.costs[0])
-    for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
-        area = noise.tail_area(a) - noise.tail_area(b)
-        total += area.scaled(2 * (high - low) / (b - a))
-    return total
 
 
 def _enclose_by_cells(noise: Smooth, cost: Cost, radius: Fraction) -> Interval:
@@ -354,42 +346,21 @@ def _enclose_rounded(noise: Rounded, cost: Cost) -> Interval:
     The first enclosure uses the noise on the line, from which Rg is at most g/2 away. If it is not
     narrow enough, the sum over the tails refines it.
     """
-    if isinstance(cost, Threshold):  # |R|g > t exactly where |R| > ⌊t/g⌋
+    if isinstance(cost, Threshold):  # |R|g > t exactly if |R| > ⌊t/g⌋
         return noise.beyond(cost.limit // noise.step).scaled(2)
     if isinstance(cost, Power):
         return noise.moment(cost.p)
     if isinstance(cost, Points):
-        near = _enclose_rounded_lines(noise, cost)
+        near = enclose_rounded_lines(noise, cost)
     elif isinstance(noise.radius, float):
         raise cost.unbounded()
-    else:  # a function is only known never to fall
+    else:  # all that is known of a function is that it never falls
         near = Interval(cost.value(Fraction(0)).lower, cost.value(noise.radius).upper)
     return noise.refine_by_tails(near, _CostTerms(cost, noise.step))
 
 
-def _enclose_rounded_lines(noise: Rounded, cost: Points) -> Interval:
-    """Enclose E L(|R|g) for a piecewise linear cost.
-
-    P(|R|g > x) = 2T((⌊x/g⌋ + ½)g) lies between 2T(x + g/2) and 2T(x − g/2), and is at most 1.
-    """
-    half = noise.step / 2
-    lower = upper = cost.costs[0]
-    for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
-        slope = 2 * (high - low) / (b - a)
-        least = (_tail_area(noise, a + half) - _tail_area(noise, b + half)).lower
-        lower += slope * max(Fraction(0), least)
-        upper += slope * (_tail_area(noise, a - half) - _tail_area(noise, b - half)).upper
-    return Interval(lower, upper)
-
-
-def _tail_area(noise: Rounded, size: Fraction) -> Interval:
-    """Enclose the integral of P(X > x) over x ≥ ``size``, with 1/2 instead for x < 0."""
-    beyond = noise.noise.tail_area(max(size, Fraction(0)), BITS)
-    return beyond + Interval.exact(max(-size, Fraction(0)) / 2)
-
-
 @dataclass(frozen=True)
-class _CostTerms(Terms):
+class _CostTerms(TailTerms):
     """The values at the lattice points of a cost that becomes constant, or of a function."""
 
     cost: Cost
@@ -420,7 +391,7 @@ class _CostTerms(Terms):
             upper += high.upper * (b - a)  # of first < j ≤ stop
         return Interval(lower - start.lower, upper - end.upper)
 
-    def rest(self, noise: Rounded, end: int) -> Fraction | None:
+    def bound_rest(self, noise: Rounded, end: int) -> Fraction | None:
         """Bound the rest by the tail times the remaining rise of L; None for a function."""
         size = self.cost.constant_beyond
         if size is None:

@@ -36,17 +36,17 @@ KINDS = {"value": 1, "integral": 1, "beyond": 1, "total": 2, "sag": 2, "largest_
 
 def find_fitting(readings: Readings) -> Points | None:
     """Return a cost that never falls and has every reading; None if the search finds none."""
-    nodes = _nodes(readings)
+    nodes = _find_nodes(readings)
     if nodes is None:
         return None
     areas = {
-        arguments[0]: kept for (kind, arguments), kept in readings.items() if kind == "integral"
+        arguments[0]: bounds for (kind, arguments), bounds in readings.items() if kind == "integral"
     }
-    bent = _bend(nodes, areas)
-    if bent is None:
+    bent_nodes = _bend(nodes, areas)
+    if bent_nodes is None:
         return None
-    cost = Points(tuple(x for x, _ in bent), tuple(y for _, y in bent))
-    if _count_visits(cost, readings) > _MOST_VISITS * (len(bent) + len(readings)):
+    cost = Points(tuple(x for x, _ in bent_nodes), tuple(y for _, y in bent_nodes))
+    if _count_visits(cost, readings) > _MOST_VISITS * (len(bent_nodes) + len(readings)):
         return None
     return cost if _fits(cost, readings) else None
 
@@ -54,12 +54,12 @@ def find_fitting(readings: Readings) -> Points | None:
 def are_well_formed(readings: Iterable[tuple[str, tuple[Fraction, ...], Interval]]) -> bool:
     """Return whether each reading is of a known kind, with arguments in its domain."""
     return all(
-        kept.lower <= kept.upper
+        bounds.lower <= bounds.upper
         and KINDS.get(kind) == len(arguments)
         and min(arguments) >= 0
         and _is_in_domain(kind, arguments)
-        and ("sag" not in kind or kept.lower >= 0)
-        for kind, arguments, kept in readings
+        and ("sag" not in kind or bounds.lower >= 0)
+        for kind, arguments, bounds in readings
     )
 
 
@@ -71,26 +71,26 @@ def _is_in_domain(kind: str, arguments: tuple[Fraction, ...]) -> bool:
     return kind != "largest_sag" or arguments[0] > 0
 
 
-def _nodes(readings: Readings) -> list[Node] | None:
+def _find_nodes(readings: Readings) -> list[Node] | None:
     """Return L at all places with a value or an integral, in order; None if the values fall."""
     values = sorted(
-        (arguments[0], kept) for (kind, arguments), kept in readings.items() if kind == "value"
+        (arguments[0], bounds) for (kind, arguments), bounds in readings.items() if kind == "value"
     )
     if not values or values[0][0]:
         return None
-    least = [*accumulate((kept.lower for _, kept in values), max)]
-    most = [*accumulate((kept.upper for _, kept in reversed(values)), min)][::-1]
+    least = [*accumulate((bounds.lower for _, bounds in values), max)]
+    most = [*accumulate((bounds.upper for _, bounds in reversed(values)), min)][::-1]
     if any(low > high for low, high in zip(least, most, strict=True)):
         return None
     sizes = tuple(x for x, _ in values)
-    through = Points(sizes, tuple((a + b) / 2 for a, b in zip(least, most, strict=True)))
-    further = {arguments[0] for kind, arguments in readings if kind == "integral"}
-    return [(x, through.value(x).lower) for x in sorted({*sizes, *further})]
+    cost = Points(sizes, tuple((a + b) / 2 for a, b in zip(least, most, strict=True)))
+    places = {arguments[0] for kind, arguments in readings if kind == "integral"}
+    return [(x, cost.value(x).lower) for x in sorted({*sizes, *places})]
 
 
 def _bend(nodes: list[Node], areas: Mapping[Fraction, Interval]) -> list[Node] | None:
     """Return the nodes with a bend in each gap, so that the areas are met; None if they cannot."""
-    bent, first, area = nodes[:1], 0, Fraction(0)
+    bent_nodes, first, area = nodes[:1], 0, Fraction(0)
     for last, (x, _) in enumerate(nodes):
         if x not in areas:
             continue
@@ -103,10 +103,10 @@ def _bend(nodes: list[Node], areas: Mapping[Fraction, Interval]) -> list[Node] |
         share = (area - straight) / room if area != straight else Fraction(0)
         for (a, y), (b, z) in gaps:
             if share and y < z:
-                bent.append((a + (1 - share) / 2 * (b - a), y + (1 + share) / 2 * (z - y)))
-            bent.append((b, z))
+                bent_nodes.append((a + (1 - share) / 2 * (b - a), y + (1 + share) / 2 * (z - y)))
+            bent_nodes.append((b, z))
         first = last
-    return bent + nodes[first + 1 :]
+    return bent_nodes + nodes[first + 1 :]
 
 
 def _count_visits(cost: Points, readings: Readings) -> int:
@@ -124,26 +124,26 @@ def _count_visits(cost: Points, readings: Readings) -> int:
 def _fits(cost: Points, readings: Readings) -> bool:
     """Return whether a cost has every reading, by its exact values, areas, totals and sags."""
     totals: dict[Fraction, _Totals] = {}
-    for (kind, arguments), kept in readings.items():
+    for (kind, arguments), bounds in readings.items():
         if kind == "total":
             totals.setdefault(arguments[0], _Totals(cost, arguments[0]))
             exact = totals[arguments[0]].upto(int(arguments[1]))
         elif kind in ("value", "integral"):
             exact = getattr(cost, kind)(*arguments).lower
         elif kind == "beyond":  # the infimum for a continuous cost
-            if cost.value(arguments[0]).lower < kept.lower:
+            if cost.value(arguments[0]).lower < bounds.lower:
                 return False
             continue
         else:
-            if _sag(cost, kind, *arguments) > kept.upper:
+            if _find_sag(cost, kind, *arguments) > bounds.upper:
                 return False
             continue
-        if not kept.lower <= exact <= kept.upper:
+        if not bounds.lower <= exact <= bounds.upper:
             return False
     return True
 
 
-def _sag(cost: Points, kind: str, low: Fraction, high: Fraction) -> Fraction:
+def _find_sag(cost: Points, kind: str, low: Fraction, high: Fraction) -> Fraction:
     """Return a sag, or the largest of all cells of a lattice that begin up to ``high``.
 
     The cost is below its chord only in cells where it bends.

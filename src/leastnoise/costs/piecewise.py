@@ -1,4 +1,4 @@
-"""Piecewise costs: linear between points, or a threshold."""
+"""Piecewise costs: linear between points, or a threshold; and expectations of the linear ones."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from leastnoise.core.exact import Interval, Number, format_exact, parse_rational, quote
+from leastnoise.core.noise import BITS, Rounded, Smooth
 from leastnoise.costs.cost import Cost
 from leastnoise.errors import InvalidParameter, Words
 
@@ -153,6 +154,36 @@ def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[
             for _, y in split
         ],
     )
+
+
+def enclose_lines(noise: Smooth, cost: Points) -> Interval:
+    """Enclose E L(X) for a piecewise linear cost: each slope times the area of its tails."""
+    total = Interval.exact(cost.costs[0])
+    for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
+        area = noise.tail_area(a) - noise.tail_area(b)
+        total += area.scaled(2 * (high - low) / (b - a))
+    return total
+
+
+def enclose_rounded_lines(noise: Rounded, cost: Points) -> Interval:
+    """Enclose E L(|R|g) for a piecewise linear cost.
+
+    P(|R|g > x) = 2T((⌊x/g⌋ + ½)g) lies between 2T(x + g/2) and 2T(x − g/2), and is at most 1.
+    """
+    half = noise.step / 2
+    lower = upper = cost.costs[0]
+    for (a, low), (b, high) in pairwise(zip(cost.sizes, cost.costs, strict=True)):
+        slope = 2 * (high - low) / (b - a)
+        least = (_tail_area(noise, a + half) - _tail_area(noise, b + half)).lower
+        lower += slope * max(Fraction(0), least)
+        upper += slope * (_tail_area(noise, a - half) - _tail_area(noise, b - half)).upper
+    return Interval(lower, upper)
+
+
+def _tail_area(noise: Rounded, size: Fraction) -> Interval:
+    """Enclose the integral of P(X > x) over x ≥ ``size``, with 1/2 instead for x < 0."""
+    beyond = noise.noise.tail_area(max(size, Fraction(0)), BITS)
+    return beyond + Interval.exact(max(-size, Fraction(0)) / 2)
 
 
 class Threshold(Cost):

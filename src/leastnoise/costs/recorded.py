@@ -113,19 +113,19 @@ class RecordingCost(Tabled):
         for place in sorted(self._places()):
             self.value(place)
         while self.find_cost() is None:
-            known = sorted(
-                (arguments[0], at)
-                for (kind, arguments), at in self.readings.items()
+            values = sorted(
+                (arguments[0], bounds)
+                for (kind, arguments), bounds in self.readings.items()
                 if kind == "value"
             )
-            between = find_gaps([x for x, _ in known], [at.lower for _, at in known])
-            if not between or len(known) + len(between) > _MOST_VALUES:
+            gaps = find_gaps([x for x, _ in values], [bounds.lower for _, bounds in values])
+            if not gaps or len(values) + len(gaps) > _MOST_VALUES:
                 raise Unsupported(
                     f"This certificate needs more than {_MOST_VALUES} values of the function that "
                     "is its cost",
                     fix="Use l1, l2, lp, threshold or piecewise_linear.",
                 )
-            for place in between:
+            for place in gaps:
                 self.value(place)
 
     def _places(self) -> set[Fraction]:

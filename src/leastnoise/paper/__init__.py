@@ -16,7 +16,8 @@ from leastnoise.paper.cited import (
     truncated_laplace_ratios,
 )
 from leastnoise.paper.claim_type import Claim
-from leastnoise.paper.contents import CONTENTS, Item
+from leastnoise.paper.content_item import Item
+from leastnoise.paper.contents import CONTENTS
 from leastnoise.paper.float_noise import Algorithm1, FloatDistance, algorithm_1
 from leastnoise.paper.numbers import comb
 from leastnoise.paper.other_shapes import COUNTER_EXAMPLE, cheaper_noise

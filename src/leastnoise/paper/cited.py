@@ -68,21 +68,25 @@ def cited_mechanisms() -> list[CitedMechanism]:
     staircase = "Geng and Viswanath 2016, The Optimal Noise-Adding Mechanism"
     discrete = "Geng and Viswanath 2016, Optimal Noise Adding Mechanisms for Approximate DP"
     return [
-        _family("optimal (0, δ) noise", "GDGK19, Theorems 2 and 3", ADDITIVE, "uniform"),
-        _family("Laplace", "Dwork, McSherry, Nissim and Smith 2006, Theorem 1", PURE, "laplace"),
-        _family(
+        _make_family_row("optimal (0, δ) noise", "GDGK19, Theorems 2 and 3", ADDITIVE, "uniform"),
+        _make_family_row(
+            "Laplace", "Dwork, McSherry, Nissim and Smith 2006, Theorem 1", PURE, "laplace"
+        ),
+        _make_family_row(
             "Gaussian, classic", "Dwork and Roth 2014, Theorem A.1", COMMON, "classic_gaussian"
         ),
-        _family("Gaussian, analytic", "Balle and Wang 2018, Theorem 8", COMMON, "gaussian"),
-        _row(
+        _make_family_row(
+            "Gaussian, analytic", "Balle and Wang 2018, Theorem 8", COMMON, "gaussian"
+        ),
+        _make_row(
             "Gaussian, σ = Δ/2δ",
             "Balle and Wang 2018, Theorem 2",
             ADDITIVE,
             "ln.Mechanism.from_noise(ln.noise.Gaussian(50), ln.Privacy(delta='0.01'), "
             "sensitivity=1, cost=cost).cost",
-            lambda cost: _check(Gaussian(50), ADDITIVE, cost),
+            lambda cost: _verify_cost(Gaussian(50), ADDITIVE, cost),
         ),
-        _family("staircase", staircase, PURE, "staircase"),
+        _make_family_row("staircase", staircase, PURE, "staircase"),
         CitedMechanism(
             "staircase in the plane",
             "Geng, Kairouz, Oh and Viswanath 2015",
@@ -92,45 +96,45 @@ def cited_mechanisms() -> list[CitedMechanism]:
             None,
             "two real",
         ),
-        _row(
+        _make_row(
             "concentrated around 0 (d = Δ/4)",
             "Soria-Comas and Domingo-Ferrer 2013",
             PURE,
             "ln.Mechanism.from_noise(paper.concentrated_noise('0.5'), ln.Privacy('0.5'), "
             "sensitivity=1, cost=cost).cost",
-            lambda cost: _check(concentrated_noise("0.5"), PURE, cost),
+            lambda cost: _verify_cost(concentrated_noise("0.5"), PURE, cost),
         ),
-        _family(
+        _make_family_row(
             "geometric",
             "Ghosh, Roughgarden and Sundararajan 2009 and 2012, Theorem 1.2",
             PURE,
             "geometric",
             integer=True,
         ),
-        _family(
+        _make_family_row(
             "geometric, for minimax users",
             "Gupte and Sundararajan 2010",
             PURE,
             "geometric",
             integer=True,
         ),
-        _family("discrete uniform", discrete, ADDITIVE, "uniform", integer=True),
-        _family("discrete (ε, δ) noise", discrete, COMMON, "canonical", integer=True),
-        _family(
+        _make_family_row("discrete uniform", discrete, ADDITIVE, "uniform", integer=True),
+        _make_family_row("discrete (ε, δ) noise", discrete, COMMON, "canonical", integer=True),
+        _make_family_row(
             "truncated Laplace",
             "Geng, Ding, Guo and Kumar 2020, Theorem 1",
             COMMON,
             "truncated_laplace",
         ),
-        _row(
+        _make_row(
             "Gaussian, by Rényi DP",
             "Mironov 2017, Proposition 3 and Corollary 3",
             COMMON,
             "ln.Mechanism.from_noise(ln.noise.Gaussian(paper.renyi_sigma(ln.Privacy('0.5', "
             "'0.01'))), ln.Privacy('0.5', '0.01'), sensitivity=1, cost=cost).cost",
-            lambda cost: _check(Gaussian(renyi_sigma(COMMON)), COMMON, cost),
+            lambda cost: _verify_cost(Gaussian(renyi_sigma(COMMON)), COMMON, cost),
         ),
-        _row(
+        _make_row(
             "binomial",
             "Agarwal, Suresh, Yu, Kumar and McMahan 2018 (cpSGD)",
             COMMON,
@@ -155,8 +159,8 @@ def concentrated_noise(epsilon: str) -> Staircase:
 def binomial_noise(privacy: Privacy) -> DiscreteSteps:
     """Return Bin(n, 1/2) − n/2 for the smallest even n that satisfies (ε, δ) at Δ = 1.
 
-    cpSGD adds such noise to vectors. Here n is found from the exact δ(ε) of one integer, and not
-    from the bound for vectors in that paper.
+    cpSGD adds this noise to vectors. Here n follows from the exact δ(ε) for one integer, not from
+    the bound for vectors in that paper.
 
     Args:
         privacy: The guarantee, with δ > 0.
@@ -207,22 +211,22 @@ def renyi_sigma(privacy: Privacy) -> Fraction:
     return roots / (2 * privacy.epsilon)
 
 
-def _family(
+def _make_family_row(
     name: str, source: str, privacy: Privacy, family: str, *, integer: bool = False
 ) -> CitedMechanism:
     parts = {"": privacy.epsilon, "delta=": privacy.delta}
-    given = {key: f"'{as_float(number):g}'" for key, number in parts.items() if number}
-    if len(given) == 2:
-        guarantee = f"ln.Privacy({given['']}, {given['delta=']})"
+    arguments = {key: f"'{as_float(number):g}'" for key, number in parts.items() if number}
+    if len(arguments) == 2:
+        guarantee = f"ln.Privacy({arguments['']}, {arguments['delta=']})"
     else:
-        ((key, number),) = given.items()
+        ((key, number),) = arguments.items()
         guarantee = f"ln.Privacy({key}{number})"
-    whole = ", integer=True" if integer else ""
-    return _row(
+    integers = ", integer=True" if integer else ""
+    return _make_row(
         name,
         source,
         privacy,
-        f"ln.calibrate({guarantee}, sensitivity=1, cost=cost{whole}, family='{family}').cost",
+        f"ln.calibrate({guarantee}, sensitivity=1, cost=cost{integers}, family='{family}').cost",
         lambda cost: (
             calibrate(privacy, sensitivity=1, cost=cost, integer=integer, family=family).cost
         ),
@@ -230,7 +234,7 @@ def _family(
     )
 
 
-def _row(
+def _make_row(
     name: str,
     source: str,
     privacy: Privacy,
@@ -242,7 +246,7 @@ def _row(
     return CitedMechanism(name, source, privacy, call, compute(l1), compute(l2), answers)
 
 
-def _check(noise: Gaussian | Staircase, privacy: Privacy, cost: Cost) -> Fraction:
+def _verify_cost(noise: Gaussian | Staircase, privacy: Privacy, cost: Cost) -> Fraction:
     """Return the expected cost of noise, after verifying its guarantee."""
     return Mechanism.from_noise(noise, privacy, sensitivity=1, cost=cost).cost
 
@@ -268,7 +272,7 @@ def truncated_laplace_ratio(epsilon: Fraction, delta: Fraction, cost: Cost) -> F
     >>> float(truncated_laplace_ratio(Fraction(1, 100), Fraction(1, 100), l1)) < 1.0002
     True
     """
-    found = calibrate(
+    mechanism = calibrate(
         Privacy(epsilon, delta),
         sensitivity=1,
         cost=cost,
@@ -276,7 +280,7 @@ def truncated_laplace_ratio(epsilon: Fraction, delta: Fraction, cost: Cost) -> F
         family="truncated_laplace",
         solve=False,
     )
-    return found.cost / found.certificate.lower_bound
+    return mechanism.cost / mechanism.certificate.lower_bound
 
 
 def truncated_laplace_ratios() -> list[dict[str, float | str]]:

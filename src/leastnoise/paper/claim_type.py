@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal
 
 from leastnoise.core.exact import format_rounded
-from leastnoise.paper.random_checks import Search
+from leastnoise.paper.random_checks import SearchResult
 
 Status = Literal["holds", "holds with a correction", "false"]
 
@@ -44,7 +44,7 @@ def decide(agrees: bool, *, corrected: bool = False) -> Status:
     return "holds with a correction" if corrected else "holds"
 
 
-def proved(page: str, result: Search) -> str:
+def proved(page: str, result: SearchResult) -> str:
     """Return the evidence of a claim with a proof that was checked on many inputs too."""
     return f"proved: docs/theory/{page}.md; {result}"
 
@@ -60,5 +60,5 @@ def is_close(number: Fraction, claimed: Fraction | int) -> bool:
 
 
 def show(number: Fraction, digits: int = 6) -> str:
-    """Return a number with so many digits."""
+    """Return a number with ``digits`` significant digits."""
     return format_rounded(number, digits)

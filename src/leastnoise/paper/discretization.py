@@ -32,12 +32,12 @@ def discretize(noise: Noise, half: Fraction, parts: int) -> Steps:
     if isinstance(noise, PiecewiseNoise):
         return _average(noise, cell)
     assert isinstance(noise, Smooth | Staircase)  # noqa: S101 -- rearrange() rejects other noise
-    last = max(parts, _last_cell(noise, cell))
+    last = max(parts, _find_last_cell(noise, cell))
     bits = _BITS
     while True:
-        masses, rest = _masses(noise, cell, last, bits)
+        masses, tail = _enclose_masses(noise, cell, last, bits)
         if masses == sorted(masses, reverse=True) and masses[-1] > 0:
-            return _with_tail(cell, masses, rest)
+            return _add_tail(cell, masses, tail)
         if bits >= _MOST_BITS:
             raise InvalidParameter(
                 f"The masses of neighboring cells must differ by more than 2^-{bits}",
@@ -60,7 +60,7 @@ def _average(noise: PiecewiseNoise, cell: Fraction) -> Steps:
     return Steps(breaks, heights[::-1] + heights, noise.atoms)
 
 
-def _last_cell(noise: Smooth | Staircase, cell: Fraction) -> int:
+def _find_last_cell(noise: Smooth | Staircase, cell: Fraction) -> int:
     """Return the number of cells after which the tail is negligible."""
     first = Fraction(1, 2) - _tail(noise, cell, _BITS).upper
     limit = first**2 * _TAIL_SHARE
@@ -73,7 +73,7 @@ def _last_cell(noise: Smooth | Staircase, cell: Fraction) -> int:
     return first_index(0, MOST_CELLS, is_negligible)
 
 
-def _masses(
+def _enclose_masses(
     noise: Smooth | Staircase, cell: Fraction, last: int, bits: int
 ) -> tuple[list[Fraction], Fraction]:
     """Return the masses of the cells on one side of 0, and the mass beyond them.
@@ -89,12 +89,12 @@ def _masses(
     return [near - far for near, far in pairwise(tails)], tails[-1]
 
 
-def _with_tail(cell: Fraction, masses: list[Fraction], rest: Fraction) -> Steps:
+def _add_tail(cell: Fraction, masses: list[Fraction], tail: Fraction) -> Steps:
     """Return cells of these masses on both sides of 0, and the rest at the level of the last."""
     edges = [i * cell for i in range(len(masses) + 1)]
     heights = [mass / cell for mass in masses]
-    if rest:
-        edges.append(edges[-1] + rest / heights[-1])
+    if tail:
+        edges.append(edges[-1] + tail / heights[-1])
         heights.append(heights[-1])
     breaks = [-x for x in reversed(edges[1:])] + edges
     return Steps(breaks, heights[::-1] + heights)

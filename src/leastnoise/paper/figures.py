@@ -149,7 +149,7 @@ def draw_proof(proof: Rearrangement, name: str, half: Fraction) -> Figure:
             f"Stage {i}, {_STEPS[i]}: E X² = {format_rounded(stage.cost.upper, 4)}",
             {name: _fill(stage.noise)},
             [Mass(_MASS, _ZERO, _mass_at_zero(stage.noise))] if stage.noise.atoms else [],
-            marks={"−Δ/2": -half, "Δ/2": half, **_end_mark(stage.noise, half)},
+            marks={"−Δ/2": -half, "Δ/2": half, **_mark_end(stage.noise, half)},
         )
         for i, stage in enumerate(proof.stages)
     ]
@@ -254,7 +254,7 @@ def _draw_step(before: Stage, after: Stage, half: Fraction, number: int) -> "Cha
                 f"{name}: E X² = {format_rounded(shown.cost.upper, 5)}",
                 _split(shown.noise, other.noise),
                 [Mass(_MASS, _ZERO, _mass_at_zero(shown.noise))] if shown.noise.atoms else [],
-                marks={"−Δ/2": -half, "Δ/2": half, **_end_mark(shown.noise, half)},
+                marks={"−Δ/2": -half, "Δ/2": half, **_mark_end(shown.noise, half)},
             )
         )
     colors = {_STAYS: 0, _MOVES: 1}
@@ -264,7 +264,7 @@ def _draw_step(before: Stage, after: Stage, half: Fraction, number: int) -> "Cha
     return draw_panels(panels, colors, title=title, columns=2, reach=Fraction(27, 5))
 
 
-def _end_mark(noise: Steps, half: Fraction) -> dict[str, Fraction]:
+def _mark_end(noise: Steps, half: Fraction) -> dict[str, Fraction]:
     """Return the marks ±t* if the density is one step beyond Δ/2."""
     beyond = {noise.pdf_before(x) for x in noise.breaks if x > half}
     reach = noise.breaks[-1]

@@ -227,9 +227,9 @@ class OutputSearch:
         y is the output for q = 0, for each k. The mean over all k is the total variation distance.
         """
         places = self.outputs(0.0, multiples)
-        here = self.probabilities(0.0, places)
-        there = self.probabilities(self._shift, places)
-        return (1 - there / here).clip(0), there == 0
+        at_zero = self.probabilities(0.0, places)
+        at_shift = self.probabilities(self._shift, places)
+        return (1 - at_shift / at_zero).clip(0), at_shift == 0
 
     @property
     def excess_at_zero(self) -> float:
@@ -237,8 +237,8 @@ class OutputSearch:
         import numpy as np
 
         zero = np.zeros(1)
-        here = self.probabilities(0.0, zero)
-        return float((1 - self.probabilities(self._shift, zero) / here).clip(0)[0]) if here else 0.0
+        mass = self.probabilities(0.0, zero)
+        return float((1 - self.probabilities(self._shift, zero) / mass).clip(0)[0]) if mass else 0.0
 
     def probabilities(self, value: float, places: Floats) -> Floats:
         """Return P(q + B·U = y) in floats, for each y."""

@@ -33,7 +33,7 @@ def compare_with_gaussian() -> Iterator[Claim]:
         str(result),
         "Sufficient, not tight: Balle and Wang (2018), Theorem 8, has the smallest σ.",
     )
-    yield _at_zero()
+    yield _recompute_at_zero()
     distance = numbers.gaussian_distance(numbers.papers_sigma(Fraction(1, 10)))
     result = check_grid(check_theorem_6(delta, d) for delta in FINE_DELTAS for d in SENSITIVITIES)
     yield Claim(
@@ -54,7 +54,7 @@ def compare_with_gaussian() -> Iterator[Claim]:
         remark="E|X| of Gaussian noise is σ√(2/π).",
     )
     for cost, table, claimed in ((l1, "Table 1", 2), (l2, "Table 2", 3)):
-        yield _gain(cost, table, claimed)
+        yield _recompute_gain(cost, table, claimed)
     near = Fraction(999_999, 10**6)
     for cost, limit, value in ((l1, "Δ/2", Fraction(1, 2)), (l2, "Δ²/4", Fraction(1, 4))):
         tight = numbers.gaussian_cost(numbers.tight_sigma(near), cost)
@@ -72,11 +72,11 @@ def compare_with_gaussian() -> Iterator[Claim]:
                 else "With σ = Δ/2δ, as in the paper, the limit is right."
             ),
         )
-    yield _vanishing()
-    yield _low_privacy()
+    yield _recompute_vanishing_cost()
+    yield _recompute_low_privacy()
 
 
-def _at_zero() -> Claim:
+def _recompute_at_zero() -> Claim:
     """Verify that σ of classic Gaussian noise is proportional to 1/ε, so that ε = 0 has none."""
     epsilons = [Fraction(1, 10**i) for i in range(1, 7)]
     products = {
@@ -84,9 +84,9 @@ def _at_zero() -> Claim:
         for delta in _CLASSIC_DELTAS
     }
     grows = all(
-        abs(product / found[0] - 1) < Fraction(1, 10**9)
-        for found in products.values()
-        for product in found
+        abs(product / constants[0] - 1) < Fraction(1, 10**9)
+        for constants in products.values()
+        for product in constants
     )
     largest = numbers.classic_sigma(epsilons[-1], Fraction(1, 10))
     return Claim(
@@ -98,7 +98,7 @@ def _at_zero() -> Claim:
     )
 
 
-def _vanishing() -> Claim:
+def _recompute_vanishing_cost() -> Claim:
     """Verify that the optimal cost is proportional to 1 − δ in the low privacy regime."""
     constant = {l1: Fraction(1), l2: Fraction(9, 16)}
     result = check_grid(
@@ -117,10 +117,10 @@ def _vanishing() -> Claim:
     )
 
 
-def _low_privacy() -> Claim:
+def _recompute_low_privacy() -> Claim:
     """Compare how the gain of the optimum over Gaussian noise changes with δ."""
     grid = [SMALL, *numbers.GRID]
-    grows, shrinks, found, larger = True, True, [], []
+    grows, shrinks, changes, larger = True, True, [], []
     for cost, name in ((l1, "ℓ1"), (l2, "ℓ2")):
         best = {delta: numbers.least(delta, cost) for delta in grid}
         # E|X| is proportional to σ, so its true value changes with δ in the same way.
@@ -129,7 +129,7 @@ def _low_privacy() -> Claim:
         tight = {d: numbers.gaussian_cost(numbers.tight_sigma(d), cost) / best[d] for d in grid}
         least = min(grid, key=tight.__getitem__)
         shrinks = shrinks and tight[least] < tight[SMALL] < tight[grid[-1]]
-        found.append(
+        changes.append(
             f"from {show(tight[SMALL], 4)} to {show(tight[least], 4)} at δ = {show(least)}, and "
             f"grows to {show(tight[grid[-1]], 4)} at δ = {show(grid[-1])} ({name})"
         )
@@ -138,24 +138,24 @@ def _low_privacy() -> Claim:
         "Section 5, low privacy regime",
         "the gain over Gaussian noise is more pronounced in the low privacy regime",
         "with σ = Δ/2δ the gain is non-decreasing in δ; with the smallest σ it first falls: "
-        + "; ".join(found),
+        + "; ".join(changes),
         decide(grows, corrected=shrinks),
         remark="True with σ = Δ/2δ, as in the paper. With the smallest σ the gain first falls. It "
         f"is larger than in the limit δ → 0 only from δ = {' and '.join(larger)} on.",
     )
 
 
-def _gain(cost: Cost, table: str, claimed: int) -> Claim:
+def _recompute_gain(cost: Cost, table: str, claimed: int) -> Claim:
     """Compare the gain of the optimum over the Gaussian as δ → 0."""
     best = numbers.least(SMALL, cost)
     tight = numbers.gaussian_cost(numbers.tight_sigma(SMALL), cost) / best
     wide = numbers.gaussian_cost(numbers.papers_sigma(SMALL), cost) / best
     stated = numbers.papers_sigma(SMALL) / best
-    taken = f"{show(stated)} times if E|X| were σ = Δ/2δ, " if cost is l1 else ""
+    as_stated = f"{show(stated)} times if E|X| were σ = Δ/2δ, " if cost is l1 else ""
     return Claim(
         f"{table}, δ → 0 ({cost})",
         f"Gaussian noise costs {claimed} times as much as the optimum",
-        f"{taken}{show(wide)} times with σ = Δ/2δ, {show(tight)} times with the smallest σ",
+        f"{as_stated}{show(wide)} times with σ = Δ/2δ, {show(tight)} times with the smallest σ",
         decide(is_close(wide, claimed), corrected=not is_close(tight, claimed)),
         remark=f"The factor {claimed} is for Gaussian noise with a larger σ than necessary"
         + (", and takes σ for E|X|." if cost is l1 else "; for that σ it is right.")

@@ -20,7 +20,7 @@ EXPONENTS = tuple(Fraction(p) for p in ("1/3", "1/2", "1", "3/2", "2", "3", "4")
 DELTAS = tuple(Fraction(i, 20) for i in range(1, 20))
 FINE_DELTAS = tuple(Fraction(i, 100) for i in range(1, 100))
 SENSITIVITIES = (Fraction(1, 3), Fraction(1), Fraction(5, 2))
-# α is searched for among so many multiples of δ.
+# The search for α considers this many multiples of δ.
 _GRID = 1 << 16
 
 
@@ -64,10 +64,10 @@ def check_theorem_3(
     stated = max(Fraction(0), (p + 1) * delta - p)
     cost, claimed = lp(p), formula(p, delta, sensitivity)
     at_stated = p_alpha(stated, delta, sensitivity).enclose(cost)
-    found, least = minimize_over_alpha(cost, delta, sensitivity)
+    atom, least = minimize_over_alpha(cost, delta, sensitivity)
     narrow = claimed.upper / 10**7
     holds = (
-        abs(found - stated) <= 2 * delta / _GRID
+        abs(atom - stated) <= 2 * delta / _GRID
         and abs(at_stated.middle - claimed.middle) <= claimed.upper / 10**20
         and claimed.lower <= least.upper <= claimed.upper + narrow
     )
@@ -88,11 +88,11 @@ def check_corollary(
     else:
         atom, stated = (p + 1) * delta - p, scale * (1 - delta) * (1 if p == 1 else Fraction(9, 16))
     best = calibrate(Privacy(delta=delta), sensitivity=sensitivity, cost=cost)
-    others = (p_alpha(delta * Fraction(i, 10), delta, sensitivity) for i in range(10))
+    alternatives = (p_alpha(delta * Fraction(i, 10), delta, sensitivity) for i in range(10))
     holds = (
         best.cost == best.certificate.lower_bound == stated
         and best.noise == p_alpha(atom, delta, sensitivity)
-        and all(other.expected(cost) >= stated for other in others)
+        and all(noise.expected(cost) >= stated for noise in alternatives)
     )
     return None if holds else f"p = {p}, δ = {delta}, Δ = {sensitivity}"
 
@@ -146,6 +146,6 @@ def check_concentration(p: Fraction, delta: Fraction, border: Fraction | None = 
 
 def check_optimal_for_any_shape(delta: Fraction) -> str | None:
     """Equation 9 is the optimum among noise of any shape; true if δ ≥ 1/2 or 1/2δ is an integer."""
-    found = calibrate(Privacy(delta=delta), sensitivity=1, cost=l1, shape="any", solve=False)
+    mechanism = calibrate(Privacy(delta=delta), sensitivity=1, cost=l1, shape="any", solve=False)
     stated = p_alpha(max(Fraction(0), 2 * delta - 1), delta, Fraction(1)).expected(l1)
-    return None if found.cost == found.certificate.lower_bound == stated else f"δ = {delta}"
+    return None if mechanism.cost == mechanism.certificate.lower_bound == stated else f"δ = {delta}"

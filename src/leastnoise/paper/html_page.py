@@ -77,7 +77,7 @@ pre code { font-size: inherit; white-space: pre; }
 
 
 def render_html(
-    title: str, reference: str, sections: Sequence[Section], pictures: Mapping[str, str]
+    title: str, reference: str, sections: Sequence[Section], figures: Mapping[str, str]
 ) -> str:
     """Return the page.
 
@@ -85,12 +85,12 @@ def render_html(
         title: The title of the page.
         reference: The paper, as text.
         sections: The content.
-        pictures: The SVG text of each figure, by its name.
+        figures: The SVG text of each figure, by its name.
     """
     links = "".join(f'<li><a href="#{s.name}">{_text(s.title)}</a></li>' for s in sections)
     parts = "\n".join(
         f'<section id="{section.name}">\n<h2>{_text(section.title)}</h2>\n'
-        + "\n".join(_render_block(block, pictures) for block in section.blocks)
+        + "\n".join(_render_block(block, figures) for block in section.blocks)
         + "\n</section>"
         for section in sections
     )
@@ -116,9 +116,9 @@ def render_html(
 """
 
 
-def _render_block(block: Block, pictures: Mapping[str, str]) -> str:
+def _render_block(block: Block, figures: Mapping[str, str]) -> str:
     if isinstance(block, Figure):
-        return _render_figure(block, pictures[block.name])
+        return _render_figure(block, figures[block.name])
     if isinstance(block, Table):
         return _render_table(block)
     if isinstance(block, Code):
@@ -131,9 +131,9 @@ def _render_block(block: Block, pictures: Mapping[str, str]) -> str:
     return f"<p>{_text(block)}</p>"
 
 
-def _render_figure(figure: Figure, picture: str) -> str:
+def _render_figure(figure: Figure, svg: str) -> str:
     """Return a figure as an image: within an image, the names of SVG elements cannot collide."""
-    data = b64encode(picture.encode()).decode()
+    data = b64encode(svg.encode()).decode()
     return (
         f'<figure id="figure-{figure.name}">\n'
         f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(figure.alt)}">\n'

@@ -117,7 +117,7 @@ def f(alpha: Fraction, delta: Fraction, p: int) -> Fraction:
 
 
 def f_slope(alpha: Fraction, delta: Fraction, p: int) -> Fraction:
-    """Return f′(α) = (1−α)ᵖ·(α − (p+1)δ + p)/(δ−α)ᵖ⁺¹, as the proof of Theorem 3 has it."""
+    """Return f′(α) = (1−α)ᵖ·(α − (p+1)δ + p)/(δ−α)ᵖ⁺¹, as in the proof of Theorem 3."""
     return (1 - alpha) ** p * (alpha - (p + 1) * delta + p) / (delta - alpha) ** (p + 1)
 
 
@@ -134,10 +134,10 @@ def discrete_least(shift: int, delta: Fraction, cost: Cost) -> Fraction:
 
 def discrete_bound(shift: int, delta: Fraction, cost: Cost) -> Fraction:
     """Return a proved lower bound among noise of any shape for an integer query."""
-    found = calibrate(
+    mechanism = calibrate(
         Privacy(delta=delta), sensitivity=shift, cost=cost, integer=True, shape="any", solve=False
     )
-    return found.certificate.lower_bound
+    return mechanism.certificate.lower_bound
 
 
 Row = dict[str, Any]
@@ -262,7 +262,7 @@ def _compare(delta: Fraction, cost: Cost) -> Row:
     """Return the costs and gains at one δ.
 
     The paper takes σ = Δ/2δ for E|X|, so a row of ℓ1 also has the true E|X| of that noise. E X² is
-    σ², as the paper has it.
+    σ², as in the paper.
     """
     stated = papers_sigma(delta) ** (1 if cost is l1 else 2)
     tight = gaussian_cost(tight_sigma(delta), cost)

@@ -38,20 +38,20 @@ def write(folder: str | Path) -> Path:
     with Progress("recomputing the paper") as now:
         content = sections()
         blocks = [block for section in content for block in section.blocks]
-        pictures = {}
+        figures = {}
         for block in blocks:
             if isinstance(block, Figure):
                 now(f"writing the figure {block.name}")
                 plots.save(block.chart, target / f"{block.name}.png")
-                picture = plots.save(block.chart, target / f"{block.name}.svg")
-                pictures[block.name] = picture.read_text(encoding="utf-8")
+                figure = plots.save(block.chart, target / f"{block.name}.svg")
+                figures[block.name] = figure.read_text(encoding="utf-8")
             if isinstance(block, Proof):
                 write_text(target / PROOFS_FOLDER / f"{block.name}.md", block.text)
             if isinstance(block, Figure | Table):
                 _write_csv(target / f"{block.name}.csv", _rows(block))
     page = target / "paper.md"
     write_text(page, render_markdown(TITLE, REFERENCE, content))
-    write_text(page.with_suffix(".html"), render_html(TITLE, REFERENCE, content, pictures))
+    write_text(page.with_suffix(".html"), render_html(TITLE, REFERENCE, content, figures))
     return page
 
 

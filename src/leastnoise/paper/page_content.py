@@ -14,7 +14,8 @@ from leastnoise.paper.cited import (
     truncated_laplace_ratios,
 )
 from leastnoise.paper.claim_type import Claim, Status
-from leastnoise.paper.contents import CONTENTS, IMPORTS
+from leastnoise.paper.content_item import IMPORTS
+from leastnoise.paper.contents import CONTENTS
 from leastnoise.paper.float_noise import FORMULAS, algorithm_1
 from leastnoise.paper.proofs import PROOFS, read_proof
 from leastnoise.paper.sections import Badge, Code, Figure, Items, Proof, Section, Table
@@ -36,7 +37,7 @@ _BADGES: dict[Status, Badge] = {
 def sections() -> list[Section]:
     """Recompute the paper and return the sections of the page.
 
-    A new table or figure is one more block of a section; a new topic is one more section.
+    To add a table or figure, add a block to a section; to add a topic, add a section.
     """
     parts = {
         "checking the claims": _summarize,
@@ -51,19 +52,19 @@ def sections() -> list[Section]:
         "listing the remarks": _list_remarks,
         "adding the proofs": _add_proofs,
     }
-    found = []
-    with Progress() as now:
-        for doing, part in parts.items():
-            now(doing)
-            found.append(part())
-    return found
+    content = []
+    with Progress() as report:
+        for step, part in parts.items():
+            report(step)
+            content.append(part())
+    return content
 
 
-def count_by_status(found: Sequence[Claim]) -> str:
+def count_by_status(recomputed: Sequence[Claim]) -> str:
     """Return how many claims there are of each status, as a sentence without a period."""
-    counts = Counter(claim.status for claim in found)
+    counts = Counter(claim.status for claim in recomputed)
     return (
-        f"{len(found)} claims recomputed: {counts['holds']} hold, "
+        f"{len(recomputed)} claims recomputed: {counts['holds']} hold, "
         f"{counts['holds with a correction']} hold with a correction, {counts['false']} are false"
     )
 
@@ -131,18 +132,19 @@ def _run_algorithm_1() -> Section:
         algorithm = algorithm_1(delta, 1)
         distances = {formula: algorithm.float_distance(formula) for formula in FORMULAS}
         lattice = format_up(algorithm.lattice_distance, 4)
-        found = [
-            f"{each.estimate:.2f}, at least {each.lower_bound:.2f}" for each in distances.values()
+        bounds = [
+            f"{measured.estimate:.2f}, at least {measured.lower_bound:.2f}"
+            for measured in distances.values()
         ]
         exact = format_up(algorithm.exact_distance, 4)
-        rows.append((format_up(delta), exact, *found, lattice))
+        rows.append((format_up(delta), exact, *bounds, lattice))
         data.append(
             {
                 "δ": float(delta),
                 "real numbers": float(algorithm.exact_distance),
                 **{
-                    f"{formula}, {kind}": getattr(each, name)
-                    for formula, each in distances.items()
+                    f"{formula}, {kind}": getattr(measured, name)
+                    for formula, measured in distances.items()
                     for kind, name in (("estimate", "estimate"), ("at least", "lower_bound"))
                 },
                 "leastnoise": float(algorithm.lattice_distance),

@@ -31,13 +31,13 @@ _POWERS: tuple[Cost, ...] = (l1, lp(Fraction(3, 2)), l2, lp(3))
 _ROUNDING = Fraction(1, 1 << 60)
 
 
-def _rearranged(
+def _rearrange(
     noise: Steps, privacy: Privacy, sensitivity: Fraction, cost: Cost, cells: int
 ) -> Rearrangement:
     return rearrange(noise, privacy, sensitivity=sensitivity, cost=cost, cells=cells)
 
 
-def check_theorem_2(sample: Sample, candidate: Candidate = _rearranged) -> str | None:
+def check_theorem_2(sample: Sample, candidate: Candidate = _rearrange) -> str | None:
     """Theorem 2: for unimodal noise there is a P_α that is as private and costs no more.
 
     For half of the inputs the cells fit the noise, so that stage 0 changes nothing. For the others
@@ -56,24 +56,24 @@ def check_theorem_2(sample: Sample, candidate: Candidate = _rearranged) -> str |
     tight = largest_distance(noise, sensitivity)
     privacy = Privacy(delta=tight + (1 - tight) * sample.choice((Fraction(0), sample.fraction())))
     cost = sample.choice(RATIONAL_COSTS)
-    found = candidate(noise, privacy, sensitivity, cost, cells)
-    here = f"{noise!r} for {privacy} at {format_exact(sensitivity)}, {cost!r}"
-    if isinstance(found, Uniform):
-        return None if _is_best(found, privacy, sensitivity, cost, noise.expected(cost)) else here
-    first = found.stages[0].noise
+    proof = candidate(noise, privacy, sensitivity, cost, cells)
+    inputs = f"{noise!r} for {privacy} at {format_exact(sensitivity)}, {cost!r}"
+    if isinstance(proof, Uniform):
+        return None if _is_best(proof, privacy, sensitivity, cost, noise.expected(cost)) else inputs
+    first = proof.stages[0].noise
     half = sensitivity / 2
     same = first.is_unimodal and first.between(-half, half) == noise.between(-half, half)
-    if not same or found.change.upper > _bound(noise, max(noise.heights), half / cells, cost):
-        return f"{here}: stage 0 changes too much"
-    if (fits and found.change != Interval.exact(0)) or not found.stages_move_inward:
-        return f"{here}: a stage moves mass outward"
-    most = noise.expected(cost) + found.change.upper
-    least = _least(privacy, sensitivity, cost)
-    holds = _is_best(found.result, privacy, sensitivity, cost, most)
-    return None if holds and least <= noise.expected(cost) else here
+    if not same or proof.change.upper > _bound_rise(noise, max(noise.heights), half / cells, cost):
+        return f"{inputs}: stage 0 changes too much"
+    if (fits and proof.change != Interval.exact(0)) or not proof.stages_move_inward:
+        return f"{inputs}: a stage moves mass outward"
+    most = noise.expected(cost) + proof.change.upper
+    least = _find_least(privacy, sensitivity, cost)
+    holds = _is_best(proof.result, privacy, sensitivity, cost, most)
+    return None if holds and least <= noise.expected(cost) else inputs
 
 
-def _least(privacy: Privacy, sensitivity: Fraction, cost: Cost) -> Fraction:
+def _find_least(privacy: Privacy, sensitivity: Fraction, cost: Cost) -> Fraction:
     """Return the certified minimum among unimodal noise; for costs that level off, L(0).
 
     For those, ever wider noise with more mass at 0 can cost ever less, and there is no optimum.
@@ -96,7 +96,7 @@ def _is_best(
     )
 
 
-def _bound(noise: Noise, height: Fraction, cell: Fraction, cost: Cost) -> Fraction:
+def _bound_rise(noise: Noise, height: Fraction, cell: Fraction, cost: Cost) -> Fraction:
     """Return (c/2)·f(0+)·D, the most by which cells raise a cost (docs/theory/theorem-2.md).
 
     D is the largest rise of the cost in a cell.
@@ -135,19 +135,19 @@ def check_other_densities(sample: Sample, slack: Fraction = Fraction(1)) -> str 
     tight = (1 - 2 * tail).limit_denominator(10**6) + Fraction(1, 10**5)
     privacy = Privacy(delta=tight + (1 - tight) * sample.fraction())
     cost, cells = sample.choice(_POWERS), sample.integer(2, 6)
-    found = rearrange(noise, privacy, sensitivity=sensitivity, cost=cost, cells=cells)
-    here = f"{noise!r} for {privacy} at {format_exact(sensitivity)}, {cost!r}"
+    proof = rearrange(noise, privacy, sensitivity=sensitivity, cost=cost, cells=cells)
+    inputs = f"{noise!r} for {privacy} at {format_exact(sensitivity)}, {cost!r}"
     height = noise.density(Fraction(0)).upper if isinstance(noise, Smooth) else noise.height
-    first = found.stages[0].noise
-    most = slack * _bound(first, height, sensitivity / 2 / cells, cost) + _ROUNDING
-    least = _least(privacy, sensitivity, cost)
+    first = proof.stages[0].noise
+    most = slack * _bound_rise(first, height, sensitivity / 2 / cells, cost) + _ROUNDING
+    least = _find_least(privacy, sensitivity, cost)
     holds = (
-        found.stages_move_inward
-        and found.change.upper <= most
-        and least <= found.start.upper
-        and _is_best(found.result, privacy, sensitivity, cost, found.start.upper + most)
+        proof.stages_move_inward
+        and proof.change.upper <= most
+        and least <= proof.start.upper
+        and _is_best(proof.result, privacy, sensitivity, cost, proof.start.upper + most)
     )
-    return None if holds else here
+    return None if holds else inputs
 
 
 def check_last_step(sample: Sample, strictly: bool = False) -> str | None:
@@ -160,15 +160,15 @@ def check_last_step(sample: Sample, strictly: bool = False) -> str | None:
     before, noise = sample.p_alpha(sensitivity)
     delta = before + (1 - before) * sample.fraction()
     cost = sample.choice(RATIONAL_COSTS)
-    found = rearrange(
+    result = rearrange(
         noise, Privacy(delta=delta), sensitivity=sensitivity, cost=cost, cells=sample.integer(1, 3)
     ).result
     stays = (1 - delta) / (1 - before)
     expected = Uniform(noise.radius, 1 - (1 - noise.atom) * stays)
-    least, most = found.expected(cost), noise.expected(cost)
+    least, most = result.expected(cost), noise.expected(cost)
     holds = (
-        found == expected
-        and found.total_variation(sensitivity) == delta
+        result == expected
+        and result.total_variation(sensitivity) == delta
         and (least < most if strictly else least <= most)
     )
     return None if holds else f"{noise!r} for δ = {delta} at {format_exact(sensitivity)}, {cost!r}"

@@ -49,8 +49,8 @@ def _render_part(part: str) -> str:
     lines = part.strip("\n").splitlines()
     if heading := _HEADING.fullmatch(lines[0]):
         level = len(heading[1]) + 2
-        rest = "\n".join(lines[1:])
-        return f"<h{level}>{_inline(heading[2])}</h{level}>" + (_render_part(rest) if rest else "")
+        text = "\n".join(lines[1:])
+        return f"<h{level}>{_inline(heading[2])}</h{level}>" + (_render_part(text) if text else "")
     if all(line.startswith("    ") for line in lines):
         return f"<pre><code>{escape(chr(10).join(line[4:] for line in lines))}</code></pre>"
     if lines[0].startswith("|"):
@@ -78,27 +78,27 @@ def _render_table(lines: list[str]) -> str:
     ]
     head, *body = rows
     heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
-    others = "".join(
+    body_rows = "".join(
         f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
         for first, *cells in body
     )
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{others}</tbody></table></div>"
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body_rows}</tbody></table></div>"
 
 
 def _hide(text: str) -> str:
-    return _ESCAPED.sub(lambda found: _HIDDEN[found[1]], text)
+    return _ESCAPED.sub(lambda match: _HIDDEN[match[1]], text)
 
 
 def _inline(text: str) -> str:
     """Return text with code, bold, italic and links as HTML."""
     parts = _CODE.split(_hide(text))
-    done = "".join(
+    html = "".join(
         f"<code>{escape(part[1:-1])}</code>" if i % 2 else _mark(escape(part))
         for i, part in enumerate(parts)
     )
     for plain, hidden in _HIDDEN.items():
-        done = done.replace(hidden, plain)
-    return done.replace("P_α", "P<sub>α</sub>")
+        html = html.replace(hidden, plain)
+    return html.replace("P_α", "P<sub>α</sub>")
 
 
 def _mark(text: str) -> str:

@@ -48,7 +48,7 @@ NAMED_COSTS: tuple[Cost, ...] = (
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchResult:
     """The result of a search: how many inputs were checked, and the first counterexample."""
 
     checked: int
@@ -65,19 +65,20 @@ class Search:
         return f"counterexample: {self.counterexample}"
 
 
-def search(name: str, check: Callable[[Sample], str | None], inputs: int = 400) -> Search:
-    """Check a statement on so many inputs, or up to the first counterexample."""
+def search(name: str, check: Callable[[Sample], str | None], inputs: int = 400) -> SearchResult:
+    """Check a statement on ``inputs`` inputs, or up to the first counterexample."""
     for number in range(inputs):
-        found = check(Sample(name, number))
-        if found is not None:
-            return Search(number + 1, found)
-    return Search(inputs, None)
+        counterexample = check(Sample(name, number))
+        if counterexample is not None:
+            return SearchResult(number + 1, counterexample)
+    return SearchResult(inputs, None)
 
 
-def check_grid(results: Iterable[str | None]) -> Search:
+def check_grid(results: Iterable[str | None]) -> SearchResult:
     """Return the result of checks on every point of a grid."""
-    found = list(results)
-    return Search(len(found), next((each for each in found if each is not None), None))
+    outcomes = list(results)
+    counterexamples = (outcome for outcome in outcomes if outcome is not None)
+    return SearchResult(len(outcomes), next(counterexamples, None))
 
 
 def distance(noise: Steps | Uniform, shift: Fraction, factor: Fraction = Fraction(1)) -> Fraction:
@@ -87,10 +88,10 @@ def distance(noise: Steps | Uniform, shift: Fraction, factor: Fraction = Fractio
     about unimodal noise is used.
     """
     atoms = noise.atoms
-    alone = (m - factor * atoms.get(x - shift, Fraction(0)) for x, m in atoms.items())
-    pieces, unit, whole = _in_integers(noise, shift)
-    spread = _spread(pieces, whole, factor) * unit
-    return spread + sum((m for m in alone if m > 0), Fraction(0))
+    excesses = (m - factor * atoms.get(x - shift, Fraction(0)) for x, m in atoms.items())
+    pieces, unit, units = _scale_to_integers(noise, shift)
+    spread = _spread(pieces, units, factor) * unit
+    return spread + sum((m for m in excesses if m > 0), Fraction(0))
 
 
 def largest_distance(noise: Steps | Uniform, sensitivity: Fraction) -> Fraction:
@@ -100,7 +101,7 @@ def largest_distance(noise: Steps | Uniform, sensitivity: Fraction) -> Fraction:
     its maximum is at such a difference or at Δ. It is the same for d and −d, because both densities
     have the same mass. Atoms meet at single shifts only. At shifts beside these they count in full.
     """
-    pieces, unit, longest = _in_integers(noise, sensitivity)
+    pieces, unit, longest = _scale_to_integers(noise, sensitivity)
     ends = {x for a, b, _ in pieces for x in (a, b)}
     shifts = {b - a for a in ends for b in ends if 0 < b - a <= longest} | {longest}
     apart = max(_spread(pieces, shift) for shift in shifts)
@@ -110,7 +111,7 @@ def largest_distance(noise: Steps | Uniform, sensitivity: Fraction) -> Fraction:
 Pieces = list[tuple[int, int, int]]
 
 
-def _in_integers(noise: Steps | Uniform, size: Fraction) -> tuple[Pieces, Fraction, int]:
+def _scale_to_integers(noise: Steps | Uniform, size: Fraction) -> tuple[Pieces, Fraction, int]:
     """Return the density and a size in common integer units, and the mass of one unit."""
     ends = (x.denominator for a, b, _ in noise.pieces for x in (a, b))
     length = lcm(size.denominator, *ends)
@@ -194,9 +195,9 @@ def check_property_2(
     )
     # (0, b] does not have the point 0. The shifted point has no probability (Lemma 2).
     at_zero = noise.atoms.get(Fraction(0), Fraction(0)) if with_zero else Fraction(0)
-    moved = noise.atoms.get(shift, Fraction(0)) if with_zero else Fraction(0)
+    shifted_mass = noise.atoms.get(shift, Fraction(0)) if with_zero else Fraction(0)
     lower = sum((mass.lower for mass in near), at_zero)
-    upper = sum((mass.upper for mass in far), moved)
+    upper = sum((mass.upper for mass in far), shifted_mass)
     zero = " with 0" if with_zero else ""
     return None if lower >= upper else f"{noise!r} on {spans}{zero} and further by {shift}"
 

@@ -1,7 +1,7 @@
 """Distributions and numbers that look arbitrary and never change, on which claims are checked.
 
 They are derived from SHA-256 of a name and a counter, so every run checks the same inputs. This is
-not a source of noise: whoever knows the name knows every number.
+not a source of noise: anyone with the name can compute every number.
 """
 
 from collections.abc import Sequence

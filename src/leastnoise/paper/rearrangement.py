@@ -162,9 +162,9 @@ def rearrange(
     in_cells = record("0 cut into cells", discretize(noise, half, parts))
     level = in_cells.pdf_before(half)
     outside = 1 - in_cells.between(-half, half)
-    # As δ < 1, some mass lies outside, and unimodal noise has at least its density just inside.
+    # δ < 1, so some mass lies outside, and unimodal noise has at least that density just inside.
     reach = half + outside / (2 * level)
-    record("1 level beyond half of Δ", _levelled_outside(in_cells, half, level, reach))
+    record("1 level beyond half of Δ", _level_outside(in_cells, half, level, reach))
     atom = 1 - 2 * level * reach
     record("2 level within, the rest to 0", _hat(reach, level, atom))
     level = (1 - privacy.delta) / (2 * (reach - half))
@@ -193,7 +193,7 @@ def _upto(noise: Steps, size: Fraction) -> Fraction:
     return noise.probability_up_to(size) - below
 
 
-def _levelled_outside(noise: Steps, half: Fraction, level: Fraction, reach: Fraction) -> Steps:
+def _level_outside(noise: Steps, half: Fraction, level: Fraction, reach: Fraction) -> Steps:
     """Return the noise with all mass beyond Δ/2 in one step at the density inside (stage 1)."""
     inner = [x for x in noise.breaks if -half < x < half]
     breaks = sorted({-reach, -half, *inner, half, reach})

@@ -67,7 +67,7 @@ class Figure:
         label: The first words of the caption, such as the number in the paper.
         chart: The chart.
         caption: The text below the figure.
-        alt: What the figure shows, for readers who cannot see it.
+        alt: A description of the figure, for readers who cannot see it.
         data: The values behind the curves, for a CSV file. Default: no file.
     """
 

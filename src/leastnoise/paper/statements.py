@@ -6,11 +6,8 @@ from functools import cache
 
 from leastnoise.accounting import Profile
 from leastnoise.core.exact import quote
-from leastnoise.core.noise import Steps
-from leastnoise.core.privacy import Privacy
-from leastnoise.costs import l1, l2, lp
+from leastnoise.costs import l1, l2
 from leastnoise.errors import InvalidParameter
-from leastnoise.mechanism import calibrate
 from leastnoise.paper import numbers
 from leastnoise.paper.cited import (
     PATHS,
@@ -23,37 +20,17 @@ from leastnoise.paper.gaussian_claims import compare_with_gaussian
 from leastnoise.paper.grid_checks import (
     DELTAS,
     EXPONENTS,
-    FINE_DELTAS,
-    SENSITIVITIES,
     check_concentration,
-    check_corollary,
-    check_equation_8,
-    check_optimal_for_any_shape,
-    check_theorem_3,
-    theorem_3_cost,
 )
-from leastnoise.paper.other_shapes import COUNTER_EXAMPLE, cheaper_noise
-from leastnoise.paper.proof_checks import (
-    check_last_step,
-    check_other_densities,
-    check_theorem_2,
-)
+from leastnoise.paper.other_shapes import COUNTER_EXAMPLE
 from leastnoise.paper.random_checks import (
     NAMED_COSTS,
-    check_algorithm_1,
     check_equations,
     check_grid,
-    check_lemma_1,
-    check_lemma_2,
-    check_p_alpha,
     check_property_1,
-    check_property_2,
-    check_theorem_1,
-    check_worst_set,
     search,
 )
-from leastnoise.paper.random_noise import p_alpha
-from leastnoise.paper.rearrangement import symmetrize
+from leastnoise.paper.theorem_claims import recompute_lemmas, recompute_theorems
 
 SMALL = Fraction(1, 10**6)
 
@@ -76,9 +53,9 @@ def claim(where: str) -> Claim:
     >>> claim("Property 1").evidence
     'no counterexample in 400'
     """
-    for each in _recompute():
-        if each.where == where:
-            return each
+    for recomputed in _recompute():
+        if recomputed.where == where:
+            return recomputed
     raise InvalidParameter(
         "where must be the place of a claim", got=quote(where), fix="See claims()."
     )
@@ -87,21 +64,21 @@ def claim(where: str) -> Claim:
 @cache
 def _recompute() -> tuple[Claim, ...]:
     parts = (
-        _concentration,
-        _truncated_laplace,
-        _footnote,
-        _readings,
-        _discrete,
-        _problem,
-        _lemmas,
-        _theorems,
-        _floats,
+        _recompute_concentration,
+        _recompute_truncated_laplace,
+        _recompute_footnote,
+        _recompute_readings,
+        _recompute_discrete,
+        _recompute_problem,
+        recompute_lemmas,
+        recompute_theorems,
+        _recompute_floats,
         compare_with_gaussian,
     )
     return tuple(claim for part in parts for claim in part())
 
 
-def _concentration() -> Iterator[Claim]:
+def _recompute_concentration() -> Iterator[Claim]:
     borders = [p / (p + 1) for p in EXPONENTS]
     result = check_grid(
         check_concentration(p, delta)
@@ -118,7 +95,7 @@ def _concentration() -> Iterator[Claim]:
     )
 
 
-def _truncated_laplace() -> Iterator[Claim]:
+def _recompute_truncated_laplace() -> Iterator[Claim]:
     worst = {
         cost: max(truncated_laplace_ratio(SMALL, path(SMALL), cost) for path in PATHS.values())
         for cost in (l1, l2)
@@ -136,7 +113,7 @@ def _truncated_laplace() -> Iterator[Claim]:
     )
 
 
-def _problem() -> Iterator[Claim]:
+def _recompute_problem() -> Iterator[Claim]:
     result = search("equations", check_equations)
     yield Claim(
         "Equations 4 and 7",
@@ -155,204 +132,7 @@ def _problem() -> Iterator[Claim]:
     )
 
 
-def _lemmas() -> Iterator[Claim]:
-    skew = Steps([-1, 0, 2], [Fraction(1, 2), Fraction(1, 4)])
-    even = symmetrize(skew)
-    before, after = (Profile(noise, sensitivity=1).advantage for noise in (skew, even))
-    result = search("lemma 1", check_lemma_1)
-    yield Claim(
-        "Lemma 1",
-        "symmetrizing preserves privacy and cost",
-        f"true of {result.checked} random distributions; for example, "
-        f"E X² {show(skew.expected(l2))} → {show(even.expected(l2))}, "
-        f"δ {show(before)} → {show(after)}",
-        decide(result.holds, corrected=True),
-        proved("lemma-1", result),
-        "The proof has a misprint: the second term of its third line should read "
-        "|P(−S) − P(−S−d)|, with a minus sign.",
-    )
-    result = search("property 2", check_property_2)
-    yield Claim(
-        "Property 2",
-        "uniform, Laplace, truncated Laplace, Gaussian and staircase noise is unimodal",
-        f"P(S) ≥ P(S + a) for {result.checked} such distributions with random parameters, and "
-        "random S and a",
-        decide(result.holds),
-        str(result),
-    )
-    atoms = Steps([-1, 1], [Fraction(1, 4)], {-1: Fraction(1, 4), 1: Fraction(1, 4)})
-    result = search("lemma 2", check_lemma_2)
-    yield Claim(
-        "Lemma 2",
-        "unimodal noise has no point mass except at 0",
-        f"{result.checked} random symmetric distributions, with and without other point masses; "
-        "for those with one, the distribution function alone contradicts Property 2. For example, "
-        f"point masses at ±1: {atoms.rise()}",
-        decide(result.holds),
-        proved("lemma-2", result),
-    )
-
-
-def _theorems() -> Iterator[Claim]:
-    result = search("theorem 1", check_theorem_1)
-    yield Claim(
-        "Theorem 1",
-        "unimodal noise is (0, δ)-private iff P([−Δ/2, Δ/2]) ≤ δ",
-        f"P([−Δ/2, Δ/2]) is the largest distance over every shift, for {result.checked} random "
-        "unimodal distributions",
-        decide(result.holds),
-        proved("theorem-1", result),
-    )
-    result = search("worst set", check_worst_set)
-    yield Claim(
-        "Theorem 1, worst set",
-        "for unimodal noise and a shift d, P(S) − P(S + d) is largest for S = [−d/2, ∞)",
-        "P([−d/2, d/2)) is the largest difference over every S, for "
-        f"{result.checked} random unimodal distributions and shifts",
-        decide(result.holds),
-        proved("theorem-1", result),
-    )
-    result = search("p alpha", check_p_alpha)
-    yield Claim(
-        "Section 3, P_α",
-        "P_α([−Δ/2, Δ/2]) = δ, so P_α is (0, δ)-private",
-        f"both exactly, and no smaller δ is enough, at {result.checked} random α, δ and Δ",
-        decide(result.holds),
-        proved("theorem-1", result),
-    )
-    yield from _theorem_2()
-    result = search("algorithm 1", check_algorithm_1)
-    yield Claim(
-        "Algorithm 1",
-        "B·U is distributed as P_α",
-        f"the distribution functions are equal at {result.checked} random places",
-        decide(result.holds),
-        str(result),
-    )
-    for p in EXPONENTS:
-        yield _theorem_3(p)
-    result = check_grid(check_equation_8(p, delta) for p in EXPONENTS for delta in DELTAS)
-    yield Claim(
-        "Equation 8",
-        "δᵖ(1−δ) ≤ pᵖ/(p+1)ᵖ⁺¹",
-        f"true at {result.checked} pairs of p and δ, with equality only at δ = p/(p+1)",
-        decide(result.holds),
-        str(result),
-    )
-    for p, name in ((Fraction(1), "Corollary 4 (ℓ1)"), (Fraction(2), "Corollary 5 (ℓ2)")):
-        yield _corollary(p, name)
-
-
-def _theorem_2() -> Iterator[Claim]:
-    result = search("theorem 2", check_theorem_2, inputs=300)
-    yield Claim(
-        "Theorem 2",
-        "the infimum of the cost among unimodal (0, δ)-private noise is that among the P_α",
-        f"the proof as a program turns {result.checked} random unimodal distributions into a P_α "
-        "that is (0, δ)-private too. Stage 0 changes the cost by at most the bound of the proof, "
-        "and stages 1 to 3 move mass only towards 0. The optimum of a certificate, which another "
-        "argument proves, costs no more than any of these distributions",
-        decide(result.holds, corrected=True),
-        proved("theorem-2", result),
-        'In the proof, "piece-wise linear" should read "piecewise constant". The limit in the '
-        "proof fails for some costs, such as e^(x²). The theorem holds (docs/theory/errata.md).",
-    )
-    result = search("other densities", check_other_densities, inputs=100)
-    yield Claim(
-        "Theorem 2, other densities",
-        "noise cut into ever smaller cells approximates every unimodal noise",
-        f"true of {result.checked} Laplace, Gaussian, truncated Laplace and staircase "
-        "distributions with random parameters, δ, Δ, cell widths and costs |x|ᵖ: cells raise the "
-        "cost by at most a bound that vanishes with their width, and the proof ends in a P_α that "
-        "is (0, δ)-private",
-        decide(result.holds, corrected=True),
-        proved("theorem-2", result),
-        "For a cost that grows fast, such as e^(x²), cells can have an infinite cost at every "
-        "width (docs/theory/errata.md).",
-    )
-    result = search("last step", check_last_step)
-    yield Claim(
-        "Theorem 2, last step",
-        "P([−Δ/2, Δ/2]) should be exactly δ: otherwise mass moved to 0 reduces the cost",
-        f"mass moved to 0 makes it exactly δ, and never raises the cost, for {result.checked} "
-        "random P_α of a smaller δ",
-        decide(result.holds, corrected=True),
-        proved("theorem-2", result),
-        "The cost does not always fall: a cost that is constant on the support of the noise stays "
-        "the same.",
-    )
-
-
-def _theorem_3(p: Fraction) -> Claim:
-    """Compare α* and the minimal cost with the minimum over α of the integrated cost."""
-    result = check_grid(
-        check_theorem_3(p, delta, sensitivity) for delta in DELTAS for sensitivity in SENSITIVITIES
-    )
-    cost = lp(p)
-    best = all(
-        (mechanism := calibrate(Privacy(delta=delta), sensitivity=1, cost=cost)).noise
-        == p_alpha(max(Fraction(0), (p + 1) * delta - p), delta, Fraction(1))
-        and mechanism.certificate.lower_bound <= theorem_3_cost(p, delta, Fraction(1)).upper
-        for delta in DELTAS
-    )
-    return Claim(
-        f"Theorem 3, p = {p}",
-        f"α* = max(0, {p + 1}·δ − {p}); V = Δᵖ/(2ᵖ(p+1)δᵖ) if δ ≤ {p / (p + 1)}, "
-        "else ((p+1)/2p)ᵖ(1−δ)Δᵖ",
-        "minimizing the cost of P_α over α gives the same α* and V, at "
-        f"{result.checked} pairs of δ and Δ",
-        decide(result.holds and best, corrected=True),
-        proved("theorem-3", result),
-        f"{_condition(p)} The proof has a misprint: (p+1)δ − p < 0 should read ≤ 0. It is 0 at "
-        "δ = p/(p+1).",
-    )
-
-
-def _condition(p: Fraction) -> str:
-    """Return the condition that Theorem 3 and its corollaries omit, with a counterexample."""
-    delta, noise = cheaper_noise(p)
-    reached, cost = Profile(noise, sensitivity=1).advantage, noise.enclose(lp(p)).upper
-    best = theorem_3_cost(p, delta, Fraction(1)).lower
-    assert reached == delta  # noqa: S101 -- an exact number that tests verify
-    assert cost < best  # noqa: S101
-    return (
-        "True among symmetric unimodal noise, a condition that the statement omits. At "
-        f"δ = {show(delta)} and Δ = 1, private noise of another shape costs {show(cost)} instead "
-        f"of {show(best)}."
-    )
-
-
-def _corollary(p: Fraction, name: str) -> Claim:
-    """Compare the explicit formulas with the certified optimum, and with P_α for other α."""
-    result = check_grid(
-        check_corollary(p, delta, sensitivity)
-        for delta in FINE_DELTAS
-        for sensitivity in SENSITIVITIES
-    )
-    stated = "V = Δ/4δ and α* = 0 if δ ≤ 1/2, else V = (1−δ)Δ and α* = 2δ − 1"
-    remark, holds = _condition(p), result.holds
-    if p == 1:
-        special = [delta for delta in FINE_DELTAS if 2 * delta >= 1 or 1 / (2 * delta) % 1 == 0]
-        optimal = check_grid(map(check_optimal_for_any_shape, special))
-        holds = holds and optimal.holds
-        remark += (
-            " For δ ≥ 1/2 and δ = 1/2k the formula is the optimum among noise of any shape "
-            f"(computed at {optimal.checked} δ)."
-        )
-    else:
-        stated = "V = Δ²/12δ² and α* = 0 if δ ≤ 2/3, else V = (9/16)(1−δ)Δ² and α* = 3δ − 2"
-    return Claim(
-        name,
-        stated,
-        f"equal to the certified optimum among unimodal noise at {result.checked} pairs of δ and "
-        "Δ, and at most the cost of P_α for 10 other α",
-        decide(holds, corrected=True),
-        proved("theorem-3", result),
-        remark,
-    )
-
-
-def _readings() -> Iterator[Claim]:
+def _recompute_readings() -> Iterator[Claim]:
     for cost, factor in ((l1, 4), (l2, 24)):
         pure = numbers.staircase_cost(SMALL, cost)
         same = pure / numbers.least(SMALL, cost)
@@ -368,8 +148,8 @@ def _readings() -> Iterator[Claim]:
         )
 
 
-def _discrete() -> Iterator[Claim]:
-    one = all(
+def _recompute_discrete() -> Iterator[Claim]:
+    optimal = all(
         numbers.discrete_uniform_cost(1, Fraction(1, n), cost)
         == numbers.discrete_bound(1, Fraction(1, n), cost)
         for n in (3, 5, 101)
@@ -380,7 +160,7 @@ def _discrete() -> Iterator[Claim]:
         "discrete uniform noise is optimal for integer queries",
         "its cost is equal to a lower bound for noise of any shape at δ = 1/3, 1/5 and 1/101, for "
         "ℓ1 and ℓ2",
-        decide(one, corrected=True),
+        decide(optimal, corrected=True),
         proved_page("integers"),
         "True at δ = 1/(2M+1). At other δ the optimal noise has less mass at its two end points, "
         "and uniform noise costs more.",
@@ -399,7 +179,7 @@ def _discrete() -> Iterator[Claim]:
     )
 
 
-def _footnote() -> Iterator[Claim]:
+def _recompute_footnote() -> Iterator[Claim]:
     private = Profile(COUNTER_EXAMPLE, sensitivity=1).advantage
     cheaper, best = COUNTER_EXAMPLE.expected(l2), numbers.least(Fraction(1, 2), l2)
     yield Claim(
@@ -414,18 +194,18 @@ def _footnote() -> Iterator[Claim]:
     )
 
 
-def _floats() -> Iterator[Claim]:
+def _recompute_floats() -> Iterator[Claim]:
     algorithm = algorithm_1(Fraction(1, 10), 1)
-    found = algorithm.float_distance()
+    measured = algorithm.float_distance()
     yield Claim(
         "Algorithm 1, in floats",
         "a natural and simple algorithm to generate the noise",
         f"at δ = 0.1, Δ = 1 the distance is {show(algorithm.exact_distance)} in real numbers, "
         f"{show(algorithm.lattice_distance)} as leastnoise samples it, and at least "
-        f"{found.lower_bound:.3g} in floats of 64 bits",
+        f"{measured.lower_bound:.3g} in floats of 64 bits",
         decide(algorithm.lattice_distance <= algorithm.delta, corrected=True),
-        f"computed; in floats by {found.samples} outputs, with a false alarm rate of "
-        f"{found.false_alarm:g}",
+        f"computed; in floats by {measured.samples} outputs, with a false alarm rate of "
+        f"{measured.false_alarm:g}",
         "In floats it is not private (docs/theory/algorithm-1.md). It must be computed in exact "
         "numbers.",
     )

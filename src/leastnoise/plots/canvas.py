@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
 _INK = "#1f4e79"
-_NEIGHBOUR = "#d1853a"
-COLORS = [_INK, _NEIGHBOUR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
+_NEIGHBOR = "#d1853a"
+COLORS = [_INK, _NEIGHBOR, "#5b8c5a", "#8e5ea2", "#7f7f7f", "#b03a48", "#2a9d8f"]
 _FORMATS = (".png", ".svg", ".pdf", ".html", ".json")
 # The name of a clip path in an SVG figure, where it is defined and where it is used.
 _CLIP = re.compile(r"""(id="|url\(['"]?#)clip(\d+)(['")])""")
 
-# P_α in the text of an SVG picture, not in an attribute, and its index there.
+# P_α in the text of an SVG figure, not in an attribute, and its index there.
 _SYMBOL = re.compile("P_α(?=[^<>]*<)")
 _INDEX = '<tspan dy="0.22em" font-size="0.8em">α</tspan><tspan dy="-0.18em">\u200b</tspan>'
 
@@ -77,21 +77,21 @@ def _render(chart: "ChartType", kind: str) -> bytes:
     import vl_convert
 
     chart.save(file, format="svg")
-    picture = _renumber_clips(_lower_indices(file.getvalue()))
+    svg = _renumber_clips(_lower_indices(file.getvalue()))
     if kind == "svg":
-        return picture.encode()
+        return svg.encode()
     content: bytes = (
-        vl_convert.svg_to_png(picture, ppi=144) if kind == "png" else vl_convert.svg_to_pdf(picture)
+        vl_convert.svg_to_png(svg, ppi=144) if kind == "png" else vl_convert.svg_to_pdf(svg)
     )
     return content
 
 
-def _lower_indices(picture: str) -> str:
+def _lower_indices(svg: str) -> str:
     """Draw the index of P_α as a subscript; Vega has no subscripts."""
-    return _SYMBOL.sub(f"P{_INDEX}", picture)
+    return _SYMBOL.sub(f"P{_INDEX}", svg)
 
 
-def _renumber_clips(picture: str) -> str:
+def _renumber_clips(svg: str) -> str:
     """Number the clip paths of an SVG figure from 0, so that equal charts are equal files.
 
     Vega numbers them through all figures of a process.
@@ -99,7 +99,7 @@ def _renumber_clips(picture: str) -> str:
     numbers: dict[str, int] = {}
     return _CLIP.sub(
         lambda match: f"{match[1]}clip{numbers.setdefault(match[2], len(numbers))}{match[3]}",
-        picture,
+        svg,
     )
 
 
@@ -110,13 +110,13 @@ def finish_chart(chart: "Chart | LayerChart", title: str, subtitle: str) -> "Cha
 
 def apply_style(chart: "ChartType") -> "ChartType":
     """Return a chart in the style of all figures."""
-    whole: ChartType = (
+    styled: ChartType = (
         chart.configure_axis(grid=False, labelFontSize=12, titleFontSize=12)
         .configure_title(anchor="start", fontSize=14, subtitleFontSize=12, offset=12)
         .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=320)
         .configure_view(stroke=None)
     )
-    return whole
+    return styled
 
 
 def make_title(text: str, subtitle: str) -> "Title":

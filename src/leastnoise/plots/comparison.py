@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.calibration import FAMILIES, Problem
 from leastnoise.certificate import CanonicalBound
-from leastnoise.core.exact import as_float, format_exact, format_rounded
+from leastnoise.core.exact import as_float, format_exact, format_rounded, format_short
 from leastnoise.core.noise import LatticeNoise, Smooth
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
@@ -76,10 +76,10 @@ def density_by_family(comparison: "Comparison") -> "ChartType":
     corners = {}
     for row in narrow:
         with contextlib.suppress(Unsupported):  # noise with too many steps to be drawn
-            corners[row.family] = _corners(row, reach)
+            corners[row.family] = _find_corners(row, reach)
     shown = [row for row in narrow if row.family in corners]
     names = list(corners)
-    rows = [corner for name in _from_below(names) for corner in corners[name]]
+    rows = [corner for name in _sort_for_drawing(names) for corner in corners[name]]
     alt = load_altair()
     ends = alt.Scale(domain=[-as_float(reach), as_float(reach)], nice=False)
     height = "probability" if comparison.problem.integer else "density"
@@ -90,23 +90,23 @@ def density_by_family(comparison: "Comparison") -> "ChartType":
             x=alt.X("error:Q", title="error of an answer", scale=ends),
             y=alt.Y("density:Q", title=height),
             order="place:Q",
-            **_looks(names),
+            **_make_looks(names),
         )
     )
-    title = f"Noises that keep {comparison.privacy}{_of(comparison)}"
-    return finish_chart(chart, title, _beside(comparison, shown))
+    title = f"Noise that satisfies {comparison.privacy}{_format_releases(comparison)}"
+    return finish_chart(chart, title, _describe_omitted(comparison, shown))
 
 
-def _beside(comparison: "Comparison", shown: "list[Contender]") -> str:
+def _describe_omitted(comparison: "Comparison", shown: "list[Contender]") -> str:
     """Return a subtitle that names the curves outside the figure."""
     words = ["cheapest first"]
     left_out = [row.family for row in comparison if row not in shown]
     if left_out:
-        words.append(f"not shown, too wide or of too many steps: {', '.join(left_out)}")
+        words.append(f"not shown (too wide, or too many steps): {', '.join(left_out)}")
     atoms = [row for row in shown if row.exact_probability]
     if atoms:
-        said = (f"{row.family} {format_rounded(row.exact_probability, 3)}" for row in atoms)
-        words.append(f"not shown, mass at 0: {', '.join(said)}")
+        masses = (f"{row.family} {format_rounded(row.exact_probability, 3)}" for row in atoms)
+        words.append(f"point masses at 0 are not shown: {', '.join(masses)}")
     return "; ".join(words)
 
 
@@ -122,7 +122,7 @@ def cost_by_delta(comparison: "Comparison") -> "ChartType":
     >>> from leastnoise import Privacy, compare
     >>> chart = cost_by_delta(compare(Privacy(delta="0.1"), sensitivity=1, solve=False))
     """
-    return _by(comparison, "delta", "δ", f"ε = {format_exact(comparison.privacy.epsilon)}")
+    return _draw_costs(comparison, "delta", "δ", f"ε = {format_short(comparison.privacy.epsilon)}")
 
 
 def cost_by_epsilon(comparison: "Comparison") -> "ChartType":
@@ -137,7 +137,7 @@ def cost_by_epsilon(comparison: "Comparison") -> "ChartType":
     >>> from leastnoise import Privacy, compare
     >>> chart = cost_by_epsilon(compare(Privacy(delta="0.1"), sensitivity=1, solve=False))
     """
-    return _by(comparison, "epsilon", "ε", f"δ = {format_exact(comparison.privacy.delta)}")
+    return _draw_costs(comparison, "epsilon", "ε", f"δ = {format_short(comparison.privacy.delta)}")
 
 
 def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
@@ -174,24 +174,24 @@ def save_comparison(comparison: "Comparison", folder: str | Path) -> list[Path]:
     ]
 
 
-def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartType":
+def _draw_costs(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartType":
     """Draw costs against ε or δ, on logarithmic axes."""
     problem = comparison.problem
     middle = getattr(problem.privacy, name) or _USUAL[name]
     costs = {
-        place: _costs(
+        place: _compute_costs(
             replace(problem, privacy=_replace_number(problem.privacy, name, place)), comparison
         )
-        for place in _places(name, middle, fewer=problem.integer)
+        for place in _choose_places(name, middle, fewer=problem.integer)
     }
-    shown, low, high = _within(costs)
-    curves = [curve for curve in _by_cost(costs[middle]) if curve in shown]
+    shown, low, high = _choose_shown(costs)
+    curves = [curve for curve in _sort_by_cost(costs[middle]) if curve in shown]
     beyond = [curve for curve in _COLORS if curve not in shown and curve in costs[middle]]
     rows = [
-        {"x": as_float(place), "value": as_float(there[curve]), "curve": curve}
-        for curve in _from_below(curves)
-        for place, there in costs.items()
-        if there.get(curve, Fraction(0)) > 0
+        {"x": as_float(place), "value": as_float(point_costs[curve]), "curve": curve}
+        for curve in _sort_for_drawing(curves)
+        for place, point_costs in costs.items()
+        if point_costs.get(curve, Fraction(0)) > 0
     ]
     alt = load_altair()
     spread = alt.Scale(type="log", nice=False)
@@ -204,69 +204,86 @@ def _by(comparison: "Comparison", name: str, symbol: str, fixed: str) -> "ChartT
         alt.Chart(alt.Data(values=rows))
         .mark_line(clip=True, interpolate="monotone")
         .encode(
-            x=alt.X("x:Q", title=f"{symbol} of the promise", scale=spread, axis=along),
+            x=alt.X("x:Q", title=f"{symbol} of the guarantee", scale=spread, axis=along),
             y=alt.Y("value:Q", title="expected cost of an answer", scale=heights, axis=up),
-            **_looks(curves),
+            **_make_looks(curves),
         )
     )
-    there = alt.Chart(alt.Data(values=[{"x": as_float(middle)}]))
-    rule = there.mark_rule(color="#cccccc", strokeWidth=1).encode(x="x:Q")
-    title = f"What each noise costs against {symbol}, at {fixed}{_of(comparison)}"
-    return finish_chart(rule + lines, title, _subtitle(comparison, list(costs.values()), beyond))
+    point_costs = alt.Chart(alt.Data(values=[{"x": as_float(middle)}]))
+    rule = point_costs.mark_rule(color="#cccccc", strokeWidth=1).encode(x="x:Q")
+    title = f"Expected cost by {symbol}, at {fixed}{_format_releases(comparison)}"
+    return finish_chart(
+        rule + lines, title, _make_subtitle(comparison, list(costs.values()), beyond)
+    )
 
 
-def _subtitle(comparison: "Comparison", costs: list[dict[str, Fraction]], beyond: list[str]) -> str:
+def _make_subtitle(
+    comparison: "Comparison", costs: list[dict[str, Fraction]], beyond: list[str]
+) -> str:
     """Return a subtitle with the problem, and the curves that are missing with the reason."""
     problem = comparison.problem
     words = [f"Δ = {format_exact(problem.sensitivity)}, cost {problem.cost!r}"]
     if beyond:
-        words.append(f"far above the picture: {', '.join(beyond)}")
+        words.append(f"far above the figure: {', '.join(beyond)}")
     families = [row.family for row in comparison if row.family != _CERTIFIED]
-    absent = [name for name in families if not any(name in there for there in costs)]
+    absent = [name for name in families if not any(name in point_costs for point_costs in costs)]
     if absent:
-        words.append(f"not drawn: {', '.join(absent)}")
-    elif any(name not in there for name in _many_steps() for there in costs):
-        words.append("noise in steps of Δ only where it has few of them")
+        words.append(f"not shown: {', '.join(absent)}")
+    elif any(name not in point_costs for name in _list_many_steps() for point_costs in costs):
+        words.append("noise in steps of Δ only where it has few steps")
     return "; ".join(words)
 
 
-def _within(costs: dict[Fraction, dict[str, Fraction]]) -> tuple[set[str], Fraction, Fraction]:
+def _choose_shown(
+    costs: dict[Fraction, dict[str, Fraction]],
+) -> tuple[set[str], Fraction, Fraction]:
     """Return the curves near the cheapest, and the smallest and largest cost to show."""
-    cheapest = [min(_families(there).values()) for there in costs.values() if _families(there)]
+    cheapest = [
+        min(_select_families(point_costs).values())
+        for point_costs in costs.values()
+        if _select_families(point_costs)
+    ]
     most = _TOO_COSTLY * max(cheapest)
     values = [
-        (curve, cost) for there in costs.values() for curve, cost in there.items() if cost > 0
+        (curve, cost)
+        for point_costs in costs.values()
+        for curve, cost in point_costs.items()
+        if cost > 0
     ]
     shown = {curve for curve, cost in values if cost <= most}
-    seen = [cost for curve, cost in values if curve in shown]
-    return shown, max(min(seen), min(cheapest) / 4) * _ROOM[0], min(max(seen), most) * _ROOM[1]
+    shown_costs = [cost for curve, cost in values if curve in shown]
+    return (
+        shown,
+        max(min(shown_costs), min(cheapest) / 4) * _ROOM[0],
+        min(max(shown_costs), most) * _ROOM[1],
+    )
 
 
-def _families(there: dict[str, Fraction]) -> dict[str, Fraction]:
-    return {curve: cost for curve, cost in there.items() if curve != _BOUND and cost > 0}
+def _select_families(costs: dict[str, Fraction]) -> dict[str, Fraction]:
+    return {curve: cost for curve, cost in costs.items() if curve != _BOUND and cost > 0}
 
 
-def _by_cost(there: dict[str, Fraction]) -> list[str]:
-    order = sorted(_families(there), key=lambda curve: there[curve])
+def _sort_by_cost(costs: dict[str, Fraction]) -> list[str]:
+    order = sorted(_select_families(costs), key=lambda curve: costs[curve])
     return [*order, *(curve for curve in _COLORS if curve not in order)]
 
 
-def _from_below(names: list[str]) -> list[str]:
+def _sort_for_drawing(names: list[str]) -> list[str]:
     """Return curves in drawing order: the broad line, the costliest first, and dashes on top."""
     return sorted(names, key=lambda name: (name != _CERTIFIED, name in _DASHES, -names.index(name)))
 
 
-def _many_steps() -> list[str]:
+def _list_many_steps() -> list[str]:
     return [name for name, family in FAMILIES.items() if family.many_steps]
 
 
-def _costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
+def _compute_costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
     """Return the cost of each closed form, and the lower bound for one release."""
     epsilon, releases = problem.privacy.epsilon, comparison.releases
     few = not epsilon or epsilon / releases >= _FEW_STEPS
     costs = {}
     for name in FAMILIES:
-        if few or name not in (*_many_steps(), "staircase"):
+        if few or name not in (*_list_many_steps(), "staircase"):
             cost = closed_cost(name, problem, releases)
             if cost is not None:
                 costs[name] = cost
@@ -276,11 +293,11 @@ def _costs(problem: Problem, comparison: "Comparison") -> dict[str, Fraction]:
     return costs
 
 
-def _corners(row: "Contender", reach: Fraction) -> list[Row]:
+def _find_corners(row: "Contender", reach: Fraction) -> list[Row]:
     """Return the corners of a density, in order."""
     noise = row.noise
     if isinstance(noise, Smooth):
-        corners = _along(noise, reach)
+        corners = _sample_density(noise, reach)
     else:
         shape = (
             outline_of_integers(noise, ceil(reach))
@@ -294,7 +311,7 @@ def _corners(row: "Contender", reach: Fraction) -> list[Row]:
     ]
 
 
-def _along(noise: Smooth, reach: Fraction) -> list[tuple[Fraction, Fraction]]:
+def _sample_density(noise: Smooth, reach: Fraction) -> list[tuple[Fraction, Fraction]]:
     """Return points of a smooth density up to ``reach``, or up to its end."""
     far = min(reach, noise.radius) if isinstance(noise.radius, Fraction) else reach
     side = [far * i / (_POINTS // 2) for i in range(_POINTS // 2 + 1)]
@@ -303,7 +320,7 @@ def _along(noise: Smooth, reach: Fraction) -> list[tuple[Fraction, Fraction]]:
     return [*((-x, y) for x, y in reversed(right)), *right[1:]]
 
 
-def _places(name: str, middle: Fraction, *, fewer: bool) -> list[Fraction]:
+def _choose_places(name: str, middle: Fraction, *, fewer: bool) -> list[Fraction]:
     """Return values spread evenly on a logarithmic scale around the middle, which is included."""
     many, largest = (_FEWER_PLACES if fewer else _PLACES), _LARGEST[name]
     factors = [10 ** (_DECADES[name] * (2 * i / (many - 1) - 1)) for i in range(many)]
@@ -318,11 +335,11 @@ def _replace_number(privacy: Privacy, name: str, place: Fraction) -> Privacy:
     return Privacy(privacy.epsilon, place)
 
 
-def _of(comparison: "Comparison") -> str:
+def _format_releases(comparison: "Comparison") -> str:
     return f", {comparison.releases} releases" if comparison.releases > 1 else ""
 
 
-def _looks(names: list[str]) -> dict[str, Any]:
+def _make_looks(names: list[str]) -> dict[str, Any]:
     """Return the color, dashes and width of each curve."""
     alt = load_altair()
     legend = alt.Legend(symbolType="stroke", symbolSize=300)

@@ -87,8 +87,8 @@ def curves(
         alt.Chart(alt.Data(values=list(rows)))
         .mark_line(strokeWidth=2, **({"point": {"size": 30}} if points else {}))
         .encode(
-            x=alt.X(f"{x}:Q", title=x, scale=scale("x" in log), axis=_axis("x" in log)),
-            y=alt.Y("value:Q", title=y, scale=scale("y" in log), axis=_axis("y" in log)),
+            x=alt.X(f"{x}:Q", title=x, scale=scale("x" in log), axis=_make_axis("x" in log)),
+            y=alt.Y("value:Q", title=y, scale=scale("y" in log), axis=_make_axis("y" in log)),
             color=alt.Color("curve:N", scale=colors, sort=None, legend=legend),
             strokeDash=alt.StrokeDash("curve:N", scale=dashes, sort=None, legend=legend),
         )
@@ -96,7 +96,7 @@ def curves(
     return finish_chart(chart, title, subtitle)
 
 
-def _axis(log: bool) -> Any:
+def _make_axis(log: bool) -> Any:
     """Return an axis; a logarithmic one has labels such as 1e-6 and 100, at powers of ten only."""
     alt = load_altair()
     if not log:
@@ -111,7 +111,7 @@ def _axis(log: bool) -> Any:
 def density(mechanism: "Mechanism") -> "ChartType":
     """Draw the noise of a mechanism twice: around 0, and shifted by Δ.
 
-    An observer has to distinguish the two densities. A point mass at 0 is a bar, labelled with its
+    An observer has to distinguish the two densities. A point mass at 0 is a bar, labeled with its
     probability.
 
     Args:
@@ -164,7 +164,7 @@ def distributions(noise: Mapping[str, Noise], title: str, subtitle: str = "") ->
 def layer_densities(
     distributions: Iterable[tuple[str, Noise, float]], legend_title: str
 ) -> "Chart | LayerChart":
-    """Draw densities as areas and point masses as labelled bars; without names, no legend."""
+    """Draw densities as areas and point masses as labeled bars; without names, no legend."""
     alt = load_altair()
     outlines = [(name, outline(noise), at) for name, noise, at in distributions]
     if not outlines:
@@ -175,7 +175,7 @@ def layer_densities(
         )
     names = [name for name, _, _ in outlines]
     color = alt.Color(
-        "law:N",
+        "noise:N",
         scale=alt.Scale(domain=names, range=COLORS[: len(names)]),
         title=legend_title,
         sort=None,
@@ -190,7 +190,7 @@ def layer_densities(
         scale=alt.Scale(domainMin=0, domainMax=tallest * (1.9 if atoms else 1.15)),
     )
     rows = [
-        {"value": as_float(x) + at, "density": as_float(y), "law": name}
+        {"value": as_float(x) + at, "density": as_float(y), "noise": name}
         for name, noise, at in outlines
         for x, y in noise.corners
     ]
@@ -203,17 +203,17 @@ def layer_densities(
             color=color,
         )
     )
-    return area + _bars(outlines, tallest, color) if atoms else area
+    return area + _draw_bars(outlines, tallest, color) if atoms else area
 
 
-def _bars(outlines: list[tuple[str, "Outline", float]], top: float, color: Any) -> Any:
-    """Draw point masses as bars of arbitrary height, labelled with their probabilities."""
+def _draw_bars(outlines: list[tuple[str, "Outline", float]], top: float, color: Any) -> Any:
+    """Draw point masses as bars of arbitrary height, labeled with their probabilities."""
     alt = load_altair()
     rows = [
         {
             "value": as_float(x) + at,
             "density": top * (1.2 + 0.2 * i),
-            "law": name,
+            "noise": name,
             "mass": f"mass {format_rounded(mass, 3)}",
         }
         for i, (name, noise, at) in enumerate(outlines)

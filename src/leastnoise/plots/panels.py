@@ -47,7 +47,7 @@ class Panel:
         fills: The pieces of each named part of the density, from left to right.
         masses: The parts of the point mass at 0, from below.
         curves: The corners of each named line.
-        marks: The places of labelled vertical rules.
+        marks: The places of labeled vertical rules.
     """
 
     title: str
@@ -88,7 +88,7 @@ def draw_panels(
     >>> chart = draw_panels([flat], {"noise": 0}, title="Flat", columns=1, reach=Fraction(1))
     """
     alt = load_altair()
-    top = as_float(_ROOM * max(_highest(panel) for panel in panels))
+    top = as_float(_ROOM * max(_find_highest(panel) for panel in panels))
     filled = {part for panel in panels for part in panel.fills}
     shades = {
         part: _lighten(COLORS[i]) if part in filled else COLORS[i] for part, i in colors.items()
@@ -107,8 +107,8 @@ def draw_panels(
             chart = chart.resolve_scale(y="independent")
         label = alt.Title(panel.title, fontSize=12, fontWeight="normal", offset=4)
         charts.append(chart.properties(width=_ROW_WIDTH // columns, height=_HEIGHT, title=label))
-    whole = alt.concat(*charts, columns=columns, spacing=14)
-    styled = apply_style(whole.properties(title=make_title(title, subtitle)))
+    figure = alt.concat(*charts, columns=columns, spacing=14)
+    styled = apply_style(figure.properties(title=make_title(title, subtitle)))
     styled.datasets = dict(datasets)
     return styled
 
@@ -155,7 +155,7 @@ class _Axes(NamedTuple):
         return alt.Y(f"{name}:Q", title=title if is_outer else None, scale=ends, axis=axis)
 
 
-def _highest(panel: Panel) -> Fraction:
+def _find_highest(panel: Panel) -> Fraction:
     heights = [piece.high for pieces in panel.fills.values() for piece in pieces]
     heights += [y for corners in panel.curves.values() for _, y in corners]
     return max(*heights, *(mass.high for mass in panel.masses), Fraction(0))
@@ -178,7 +178,7 @@ def _draw_density(panel: Panel, shades: Mapping[str, str], axes: _Axes, datasets
         for x in (piece.start, piece.end)
     ]
     fills = datasets.chart(areas).mark_area(opacity=1, clip=True)
-    fills = fills.encode(x=axes.x, y=height, y2="low:Q", color=_color(shades))
+    fills = fills.encode(x=axes.x, y=height, y2="low:Q", color=_encode_color(shades))
     layers = [fills]
     lines: list[Row] = [
         {"value": as_float(x), "density": as_float(y), "part": part, "place": place}
@@ -187,7 +187,9 @@ def _draw_density(panel: Panel, shades: Mapping[str, str], axes: _Axes, datasets
     ]
     if lines:
         curves = datasets.chart(lines).mark_line(strokeWidth=1.5, clip=True)
-        layers.append(curves.encode(x=axes.x, y=height, order="place:Q", color=_color(shades)))
+        layers.append(
+            curves.encode(x=axes.x, y=height, order="place:Q", color=_encode_color(shades))
+        )
     # Labels are on the outer side of the rules, so that those of neighbors do not meet.
     for align, side in (("right", -1), ("left", 1)):
         marks: list[Row] = [
@@ -205,7 +207,7 @@ def _draw_density(panel: Panel, shades: Mapping[str, str], axes: _Axes, datasets
 
 
 def _draw_masses(panel: Panel, colors: Mapping[str, int], axes: _Axes, datasets: _Datasets) -> Any:
-    """Draw the point mass at 0 as a bar on the right axis, labelled with its probability."""
+    """Draw the point mass at 0 as a bar on the right axis, labeled with its probability."""
     alt = load_altair()
     height = axes.y("mass", "probability of 0", orient="right")
     rows: list[Row] = [
@@ -223,11 +225,11 @@ def _draw_masses(panel: Panel, colors: Mapping[str, int], axes: _Axes, datasets:
     color = alt.Color("color:N", scale=None, legend=None)
     layers = [bars.encode(x=axes.x, y=height, y2="low:Q", color=color)]
     if panel.masses:
-        whole = max(mass.high for mass in panel.masses)
+        total = max(mass.high for mass in panel.masses)
         row: Row = {
             "value": 0,
-            "mass": as_float(whole),
-            "label": f"mass {format_rounded(whole, 3)}",
+            "mass": as_float(total),
+            "label": f"mass {format_rounded(total, 3)}",
         }
         label = datasets.chart([row]).encode(x=axes.x, y=height, text="label:N")
         # A white border separates the label from the lines behind it.
@@ -242,7 +244,7 @@ def _lighten(color: str) -> str:
     return "#" + "".join(f"{round(_SHARE * part + (1 - _SHARE) * 255):02x}" for part in parts)
 
 
-def _color(shades: Mapping[str, str]) -> Any:
+def _encode_color(shades: Mapping[str, str]) -> Any:
     alt = load_altair()
     scale = {"domain": list(shades), "range": list(shades.values())}
     legend = {"orient": "bottom", "title": None, "symbolType": "square", "symbolOpacity": 1}

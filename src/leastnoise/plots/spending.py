@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leastnoise.core.exact import as_float, format_exact, quote
+from leastnoise.core.exact import as_float, format_short, quote
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import ALLOCATION, CHARGES, LIMIT, SPEND, Accounts, format_share
 from leastnoise.ledger import Row as LedgerRow
@@ -89,19 +89,21 @@ def budget(ledger: "Ledger", *, dataset: str | None = None) -> "ChartType":
     times = first, last + max(int((last - first) * _ROOM), least)
     charts = []
     for name, history in zip(names, shown, strict=True):
-        for place in _relevant_parts(history):
-            title = make_title(f"{_PARTS[place]} spent of {name!r}", _sum(history[-1], place))
-            charts.append(_chart(history, place, _PARTS[place], times).properties(title=title))
+        for place in _find_relevant_parts(history):
+            title = make_title(
+                f"{_PARTS[place]} spent of {name!r}", _describe_sum(history[-1], place)
+            )
+            charts.append(_draw_chart(history, place, _PARTS[place], times).properties(title=title))
         for (dataset_name, allocation), moments in inside.items():
             if dataset_name != name:
                 continue
-            for place in _relevant_parts(moments):
+            for place in _find_relevant_parts(moments):
                 part = _ALLOCATED_PARTS[place]
                 title = make_title(
                     f"share of {part} spent of allocation {allocation!r} of {name!r}",
-                    _share(moments[-1], place),
+                    _describe_share(moments[-1], place),
                 )
-                charts.append(_chart(moments, place, part, times).properties(title=title))
+                charts.append(_draw_chart(moments, place, part, times).properties(title=title))
     alt = load_altair()
     return apply_style(charts[0] if len(charts) == 1 else alt.vconcat(*charts, spacing=28))
 
@@ -118,26 +120,26 @@ def read_histories(
         inside: A dictionary to fill with the states of allocations, by dataset and name: the shares
             of their caps that are spent.
     """
-    known, histories, time = Accounts(), dict[str, list[Moment]](), 0
+    accounts, histories, time = Accounts(), dict[str, list[Moment]](), 0
     for row in rows:
-        known.follow(iter((row,)))
+        accounts.follow(iter((row,)))
         time = max(time, round(datetime.fromisoformat(row.at).timestamp() * 1000))
         if row.kind not in (*CHARGES, ALLOCATION, LIMIT):
             continue
         name = str(row.content["dataset"])
-        there = histories.setdefault(name, [])
-        count = (there[-1].releases if there else 0) + (row.kind in CHARGES)
-        spent, limit = known.spent.get((name, None), _NONE), known.limits[name, None]
-        there.append(Moment(time, spent, limit, count))
+        moments = histories.setdefault(name, [])
+        count = (moments[-1].releases if moments else 0) + (row.kind in CHARGES)
+        spent, limit = accounts.spent.get((name, None), _NONE), accounts.limits[name, None]
+        moments.append(Moment(time, spent, limit, count))
         if inside is not None and row.kind in (ALLOCATION, SPEND):
             allocation = str(row.content["allocation" if row.kind == SPEND else "name"])
-            own = inside.setdefault((name, allocation), [])
-            own.append(_read_share(known, name, allocation, time, len(own)))
+            shares = inside.setdefault((name, allocation), [])
+            shares.append(_read_share(accounts, name, allocation, time, len(shares)))
     return histories
 
 
-def _read_share(known: Accounts, dataset: str, name: str, time: int, releases: int) -> Moment:
-    account = known.allocations.find(dataset, name)
+def _read_share(accounts: Accounts, dataset: str, name: str, time: int, releases: int) -> Moment:
+    account = accounts.allocations.find(dataset, name)
     assert account is not None  # noqa: S101 -- for mypy: the row was checked
     spent, caps = account.spent, account.caps
     failure = (spent.failure / caps.failure, Fraction(1)) if caps.failure else _NONE
@@ -156,22 +158,24 @@ def thin_out(steps: list[Step], columns: int = _COLUMNS) -> Iterator[Step]:
     """
     start = steps[0][0]
     width = max(1, steps[-1][0] - start)
-    for _, there in groupby(steps, key=lambda step: (step[0] - start) * columns // width):
-        column = list(enumerate(there))
+    for _, group in groupby(steps, key=lambda step: (step[0] - start) * columns // width):
+        column = list(enumerate(group))
         heights = [(step[1], place) for place, step in column]
         places = {0, len(column) - 1, min(heights)[1], max(heights)[1]}
         yield from (step for place, step in column if place in places)
 
 
-def _chart(history: list[Moment], place: int, part: str, times: tuple[int, int]) -> Any:
+def _draw_chart(history: list[Moment], place: int, part: str, times: tuple[int, int]) -> Any:
     curves = {
         _LIMIT: [(moment.time, moment.limit[place]) for moment in history],
         _SPENT: [(moment.time, moment.spent[place]) for moment in history],
     }
-    rows = [row for curve, steps in curves.items() for row in _rows(curve, steps, times[1])]
+    rows = [row for curve, steps in curves.items() for row in _make_rows(curve, steps, times[1])]
     top = max(height for steps in curves.values() for _, height in steps)
     alt = load_altair()
-    base = alt.Chart(alt.Data(values=rows)).encode(x=_time(times), y=_height(top).title(part))
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=_make_time_axis(times), y=_make_height_axis(top).title(part)
+    )
     names = list(curves)
     colors = alt.Scale(domain=names, range=[COLORS[4], COLORS[0]])
     dashes = alt.Scale(domain=names, range=[[5, 4], [1, 0]])
@@ -189,7 +193,7 @@ def _chart(history: list[Moment], place: int, part: str, times: tuple[int, int])
     return (below + spent + limit).properties(width=560, height=200)
 
 
-def _time(times: tuple[int, int]) -> Any:
+def _make_time_axis(times: tuple[int, int]) -> Any:
     """Return the time axis; its title has the day if the labels do not."""
     alt = load_altair()
     first, last = times
@@ -203,7 +207,7 @@ def _time(times: tuple[int, int]) -> Any:
     )
 
 
-def _height(top: Fraction) -> Any:
+def _make_height_axis(top: Fraction) -> Any:
     alt = load_altair()
     figures = "~e" if top < _SMALL else "~g"
     zero_plain = f"datum.value == 0 ? '0' : format(datum.value, '{figures}')"
@@ -212,7 +216,7 @@ def _height(top: Fraction) -> Any:
     return alt.Y("value:Q", scale=alt.Scale(domain=ends, nice=False), axis=axis)
 
 
-def _rows(curve: str, steps: list[tuple[int, Fraction]], end: int) -> list[Row]:
+def _make_rows(curve: str, steps: list[tuple[int, Fraction]], end: int) -> list[Row]:
     """Return the points of a curve in order, up to the end of the figure."""
     moving = [steps[0], *(after for before, after in pairwise(steps) if before[1] != after[1])]
     points = [*thin_out(moving), (end, steps[-1][1])]
@@ -222,7 +226,7 @@ def _rows(curve: str, steps: list[tuple[int, Fraction]], end: int) -> list[Row]:
     ]
 
 
-def _relevant_parts(history: list[Moment]) -> list[int]:
+def _find_relevant_parts(history: list[Moment]) -> list[int]:
     """Return the places of the amounts that have a limit or spending; the first if none has."""
     parts = [
         place
@@ -232,16 +236,18 @@ def _relevant_parts(history: list[Moment]) -> list[int]:
     return parts or [0]
 
 
-def _sum(moment: Moment, place: int) -> str:
-    said = f"{format_exact(moment.spent[place])} of {format_exact(moment.limit[place])}"
-    return said + _count(moment)
+def _describe_sum(moment: Moment, place: int) -> str:
+    amounts = f"{format_short(moment.spent[place])} of {format_short(moment.limit[place])}"
+    return amounts + _describe_count(moment)
 
 
-def _share(moment: Moment, place: int) -> str:
-    return format_share(moment.spent[place], moment.limit[place], ROUND_CEILING) + _count(moment)
+def _describe_share(moment: Moment, place: int) -> str:
+    return format_share(moment.spent[place], moment.limit[place], ROUND_CEILING) + _describe_count(
+        moment
+    )
 
 
-def _count(moment: Moment) -> str:
+def _describe_count(moment: Moment) -> str:
     count = moment.releases
     return f" in {count} release{'s' * (count != 1)}" if count else ": no releases yet"
 

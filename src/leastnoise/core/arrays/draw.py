@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from leastnoise.core.arrays.lookup import (
-    Lookup,
+    IndexLookup,
     WordReader,
     digit_lookup,
     quantile_lookup,
@@ -53,11 +53,11 @@ _HALF = np.uint64(32)
 
 def fits(scheme: Scheme) -> bool:
     """Return whether a scheme has an array sampler, and floats represent almost all its indices."""
-    known = _SAMPLERS.get(type(scheme))
-    return known is not None and scheme.reach < known[1]
+    entry = _SAMPLERS.get(type(scheme))
+    return entry is not None and scheme.reach < entry[1]
 
 
-def blocks(scheme: Scheme, size: int, tape: Tape) -> "Iterator[tuple[Floats, Far, Floats]]":
+def sample_blocks(scheme: Scheme, size: int, tape: Tape) -> "Iterator[tuple[Floats, Far, Floats]]":
     """Yield ``size`` indices, in blocks of integers held as floats.
 
     Each block comes with two things. One is a dictionary, by place, of the few indices beyond the
@@ -80,7 +80,7 @@ def draw_integers(scheme: Scheme, size: int, tape: Tape) -> list[int]:
     if not fits(scheme):
         return [scheme.draw(tape) for _ in range(size)]
     integers: list[int] = []
-    for indices, far, _ in blocks(scheme, size, tape):
+    for indices, far, _ in sample_blocks(scheme, size, tape):
         start = len(integers)
         integers += indices.astype(np.int64).tolist()
         for place, index in far.items():
@@ -97,7 +97,7 @@ def draw_floats(
         exact = (scheme.draw(tape) * step + offset for _ in range(size))
         return np.fromiter(map(as_float, exact), np.float64, size)
     floats = np.empty(size)
-    for indices, far, _ in blocks(scheme, size, tape):
+    for indices, far, _ in sample_blocks(scheme, size, tape):
         part = floats[start : start + len(indices)]
         np.multiply(indices, scale, out=part)
         np.add(part, as_float(offset), out=part)
@@ -123,7 +123,7 @@ class InversionSampler:
 
     def __init__(
         self,
-        lookup: Lookup | None,
+        lookup: IndexLookup | None,
         index_if_certain: Callable[[int, int], int | None],
         reader: WordReader,
     ) -> None:
@@ -208,11 +208,9 @@ class StaircaseSampler:
                 room[list(far)] = 0
             np.multiply(room, float(unit), out=room)
             np.add(periods, room, out=periods)
-        return self._put_together(indices, periods, far)
+        return self._add_periods(indices, periods, far)
 
-    def _put_together(
-        self, places: "Floats", periods: "Floats", far: "Far"
-    ) -> "tuple[Floats, Far]":
+    def _add_periods(self, places: "Floats", periods: "Floats", far: "Far") -> "tuple[Floats, Far]":
         """Return the indices: add the periods on the side of the place."""
         integers = {
             at: int(places[at]) + (n if places[at] >= 0 else -n) * self._steps
@@ -251,7 +249,7 @@ class TicketSampler:
         words = self._reader.read(tape, len(indices))
         if self._by_floats:
             return self._propose(words, indices, room), {}
-        accepted = self._by_tickets(words)
+        accepted = self._find_indices(words)
         indices[: len(accepted)] = accepted
         return indices[: len(accepted)], {}
 
@@ -262,19 +260,19 @@ class TicketSampler:
         np.floor(places, out=indices)
         np.subtract(places, indices, out=places)
         if places.min() < 2 * self._doubt:
-            indices = self._settle(words, places, indices)
+            indices = self._decide_doubtful(words, places, indices)
         if self._scheme.atom:
             indices[indices > self._scheme.reach] = 0
         return indices
 
-    def _settle(self, words: "Words", places: "Floats", indices: "Floats") -> "Floats":
+    def _decide_doubtful(self, words: "Words", places: "Floats", indices: "Floats") -> "Floats":
         """Decide the doubtful words by integers; omit the rejected ones."""
         near = np.flatnonzero(places < 2 * self._doubt)
         tickets, accepted = _take_tickets(words[near], self._scheme.total)
         indices[near] = tickets - self._scheme.reach
         return indices if accepted.all() else np.delete(indices, near[~accepted])
 
-    def _by_tickets(self, words: "Words") -> "Words":
+    def _find_indices(self, words: "Words") -> "Words":
         """Return the index of each accepted word by its ticket (TicketScheme.index_of)."""
         scheme = self._scheme
         tickets, accepted = _take_tickets(words, scheme.total)

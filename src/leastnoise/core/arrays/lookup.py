@@ -72,7 +72,7 @@ class Buckets:
         return np.roll(table, len(table) // 2)
 
 
-class Lookup(Protocol):
+class IndexLookup(Protocol):
     """Proposes indices for words."""
 
     def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
@@ -98,10 +98,10 @@ class RunLookup:
         for k, run in enumerate(scheme.runs):
             first, end = -(-(starts[k] << bits) // total), (starts[k + 1] << bits) // total
             if end > first and scheme.scales[k]:
-                gone = Fraction((first * total) - (starts[k] << bits), run.weight << bits)
+                offset = Fraction((first * total) - (starts[k] << bits), run.weight << bits)
                 stride = as_float(Fraction(total, run.weight << bits))
                 scale[first:end] = scheme.scales[k]
-                base[first:end] = as_float(run.first + gone) + np.arange(end - first) * stride
+                base[first:end] = as_float(run.first + offset) + np.arange(end - first) * stride
                 owners.append((first, end, scheme.doubts[k]))
         # One doubt for all buckets. Empty buckets have fractional part 0, which is below it.
         self._doubt = max((doubt for _, _, doubt in owners), default=1.0)
@@ -111,7 +111,7 @@ class RunLookup:
         self._bucket_base = self._buckets.arrange(base)
 
     def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
-        """See Lookup."""
+        """See IndexLookup."""
         buckets, places = self._buckets.of(words), room
         np.take(self._bucket_scale, buckets, out=places, mode="clip")
         np.take(self._bucket_base, buckets, out=indices, mode="clip")
@@ -128,8 +128,8 @@ class RunLookup:
     def _look_up(self, words: "NDArray[np.uint64]") -> "tuple[Floats, Places]":
         """Return the indices of single words by their runs, and the places of the doubtful ones."""
         run = np.searchsorted(self._thresholds, words, side="right") - 1
-        gone = words - self._thresholds[run]
-        place = gone.astype(np.float64) * self._scales[run] + self._bases[run]
+        offset = words - self._thresholds[run]
+        place = offset.astype(np.float64) * self._scales[run] + self._bases[run]
         index = np.floor(place)
         return index, np.flatnonzero(place - index < 2 * self._doubts[run])
 
@@ -141,20 +141,20 @@ class DigitLookup:
         self._last, thresholds = table.digit.last, table.thresholds
         self._thresholds = np.array(thresholds, dtype=np.uint64)
         self._buckets = _buckets(len(thresholds))
-        rest = WORD - self._buckets.bits
+        shift = WORD - self._buckets.bits
         values = np.full(1 << self._buckets.bits, -1.0)
         # A word beyond the last threshold of the last digit can have any larger digit.
         ends = [*thresholds[1:], thresholds[-1] if self._last else 1 << WORD]
         for k, threshold in enumerate(thresholds):
             # From the first bucket after the threshold's doubt to the last that ends before the
             # next threshold.
-            first, end = -(-(threshold + 2) >> rest) if k else 0, ends[k] >> rest
+            first, end = -(-(threshold + 2) >> shift) if k else 0, ends[k] >> shift
             if end > first:
                 values[first:end] = k
         self._values = self._buckets.arrange(values)
 
     def propose(self, words: "Words", indices: "Floats", _: "Floats") -> "Places":
-        """See Lookup."""
+        """See IndexLookup."""
         np.take(self._values, self._buckets.of(words), out=indices, mode="clip")
         near = np.flatnonzero(indices < 0)
         single = to_unsigned(words[near])
@@ -183,7 +183,7 @@ class QuantileLookup:
         self._rows = [np.pad(column, 1) for column in coefficients.T]
 
     def propose(self, words: "Words", indices: "Floats", room: "Floats") -> "Places":
-        """See Lookup."""
+        """See IndexLookup."""
         tails, near = room[:_CHUNK], []
         more, buckets = np.empty(len(tails)), np.empty(len(tails), dtype=np.int64)
         for start in range(0, len(words), _CHUNK):
@@ -212,9 +212,9 @@ class QuantileLookup:
         np.bitwise_or(middles, 1 << (_MANTISSA - BUCKET_BITS - 1), out=middles)
         np.subtract(tails, out, out=tails)
         np.subtract(buckets, self._first, out=buckets)
-        highest, *others = self._rows
+        highest, *lower = self._rows
         np.take(highest, buckets, out=out, mode="clip")
-        for row in others:
+        for row in lower:
             np.multiply(out, tails, out=out)
             np.take(row, buckets, out=room, mode="clip")
             np.add(out, room, out=out)

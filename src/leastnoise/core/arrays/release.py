@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leastnoise.core.arrays.draw import blocks, fits
+from leastnoise.core.arrays.draw import fits, sample_blocks
 from leastnoise.core.exact import as_float
 from leastnoise.core.lattice import Grid
 from leastnoise.core.sampling import Scheme
@@ -57,8 +57,8 @@ def prepare_array(
     an array reads a tape of its own, from ``new_tape``. If the function is given a tape, all parts
     read that one in turn, so that the number of cores does not matter.
     """
-    flat = _flat(values, what, integer=integer)
-    largest = _largest(flat, what)
+    flat = _flatten(values, what, integer=integer)
+    largest = _find_largest(flat, what)
 
     def draw(tape: Tape | None = None) -> Array:
         new, workers = (new_tape, None) if tape is None else (lambda: tape, 1)
@@ -66,15 +66,17 @@ def prepare_array(
             # Chosen by the types of array and noise, so that the result's type reveals no value.
             wide = flat.dtype.kind == "u" and flat.dtype.itemsize == 8
             fast = fits(scheme) and not wide
-            results = (_in_integers if fast else _integers_exactly)(flat, scheme, new())
+            results = (_release_integers if fast else _release_integers_exactly)(
+                flat, scheme, new()
+            )
         else:
-            results = _real(flat, largest, grid, scheme, new, workers=workers)
+            results = _release_real(flat, largest, grid, scheme, new, workers=workers)
         return results.reshape(values.shape)
 
     return draw
 
 
-def _real(
+def _release_real(
     flat: Array,
     largest: float,
     grid: Grid,
@@ -92,19 +94,19 @@ def _real(
         return _release_exactly(flat, grid, scheme, new_tape())
     results = np.empty(flat.size)
     # Each part has a tape of its own.
-    _in_parts(
-        lambda part: _in_floats(flat[part], results[part], rounding, scheme, new_tape()),
+    _work_in_parts(
+        lambda part: _release_floats(flat[part], results[part], rounding, scheme, new_tape()),
         flat.size,
         workers,
     )
     return results
 
 
-def _in_parts(work: Callable[[slice], T], size: int, workers: int | None = None) -> list[T]:
+def _work_in_parts(work: Callable[[slice], T], size: int, workers: int | None = None) -> list[T]:
     """Work on an array part by part: a short array at once, a long one in a thread per core.
 
     numpy releases the lock of the interpreter, the cipher does not. This thread works on a part
-    too, because starting another one takes time.
+    too, because starting another thread takes time.
     """
     workers = workers or min(os.cpu_count() or 1, max(1, size // _PART))
     edges = [size * i // workers for i in range(workers + 1)]
@@ -114,16 +116,16 @@ def _in_parts(work: Callable[[slice], T], size: int, workers: int | None = None)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers - 1) as pool:
-        others = pool.map(work, parts[1:])
-        return [work(parts[0]), *others]
+        later = pool.map(work, parts[1:])
+        return [work(parts[0]), *later]
 
 
-def _in_floats(
+def _release_floats(
     flat: Array, results: Array, rounding: "FloatRounding", scheme: Scheme, tape: Tape
 ) -> None:
     """Round, add and scale in floats; exact numbers decide the doubtful elements."""
     start = 0
-    for noise, far, scratch in blocks(scheme, flat.size, tape):
+    for noise, far, scratch in sample_blocks(scheme, flat.size, tape):
         end = start + len(noise)
         block = flat[start:end].astype(np.float64, copy=False)
         out = results[start:end]
@@ -132,16 +134,16 @@ def _in_floats(
         rounding.values(out)
         for place, index in far.items():
             noisy = rounding.grid.index(*float(block[place]).as_integer_ratio()) + index
-            out[place] = _nearest(rounding.grid, noisy)
+            out[place] = _round_to_float(rounding.grid, noisy)
         start = end
 
 
-def _in_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
+def _release_integers(flat: Array, scheme: Scheme, tape: Tape) -> Array:
     """Add noise to 64-bit integers, and saturate at the ends of their range."""
     results = flat.astype(np.int64)
     start = 0
     ends = np.iinfo(np.int64)
-    for noise, far, _ in blocks(scheme, flat.size, tape):
+    for noise, far, _ in sample_blocks(scheme, flat.size, tape):
         part = slice(start, start + len(noise))
         results[part] = saturating_add(results[part], noise.astype(np.int64))
         for place, index in far.items():
@@ -160,25 +162,27 @@ def _release_exactly(flat: Array, grid: Grid, scheme: Scheme, tape: Tape) -> Arr
     """
     indices = (grid.index(*x.as_integer_ratio()) + scheme.draw(tape) for x in flat.tolist())
     if scheme.reach * grid.step < Fraction(_LARGEST_FLOAT):
-        return np.fromiter((_nearest(grid, index) for index in indices), np.float64, flat.size)
+        return np.fromiter(
+            (_round_to_float(grid, index) for index in indices), np.float64, flat.size
+        )
     results = np.empty(flat.size, dtype=object)
     results[:] = [index * grid.step for index in indices]
     return results
 
 
-def _nearest(grid: Grid, index: int) -> float:
+def _round_to_float(grid: Grid, index: int) -> float:
     """Return the float nearest to a lattice point, at most the largest float."""
     return max(-_LARGEST_FLOAT, min(_LARGEST_FLOAT, grid.nearest_float(index)))
 
 
-def _integers_exactly(flat: Array, scheme: Scheme, tape: Tape) -> Array:
+def _release_integers_exactly(flat: Array, scheme: Scheme, tape: Tape) -> Array:
     """Release integers one by one; return Python integers of any length."""
     results = np.empty(flat.size, dtype=object)
     results[:] = [value + scheme.draw(tape) for value in flat.tolist()]
     return results
 
 
-def _flat(values: Array, what: str, *, integer: bool) -> Array:
+def _flatten(values: Array, what: str, *, integer: bool) -> Array:
     """Return the array flat, or reject it; messages name its type and never an element."""
     kinds, expected = ("iu", "integers") if integer else ("fiu", "floats or integers")
     if values.dtype.kind not in kinds or values.dtype.itemsize > 8:
@@ -202,9 +206,9 @@ def _flat(values: Array, what: str, *, integer: bool) -> Array:
     return np.ascontiguousarray(values).ravel()
 
 
-def _largest(flat: Array, what: str) -> Any:
+def _find_largest(flat: Array, what: str) -> Any:
     """Return the largest size in the array, or reject NaN and infinities."""
-    ends = np.array(_in_parts(lambda part: (flat[part].min(), flat[part].max()), flat.size))
+    ends = np.array(_work_in_parts(lambda part: (flat[part].min(), flat[part].max()), flat.size))
     lowest, highest = ends[:, 0].min().item(), ends[:, 1].max().item()  # NaN if any is
     if not (-math.inf < lowest and highest < math.inf):
         raise InvalidParameter(

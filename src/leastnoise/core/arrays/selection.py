@@ -47,10 +47,10 @@ def flip(errors: "NDArray[Any]", coins: Coins, tape: Tape) -> "NDArray[np.bool_]
 
 def probabilities(errors: "Integers", coins: Coins) -> "Floats":
     """Return the probability of the coin of each error ≤ ``coins.last``, to within 2⁻⁴⁷."""
-    first, *others = _tables(coins)
+    lowest, *higher = _tables(coins)
     digit = (1 << DIGIT_BITS) - 1
-    products: Floats = first[errors & digit]
-    for table in others:
+    products: Floats = lowest[errors & digit]
+    for table in higher:
         errors = errors >> DIGIT_BITS
         products *= table[errors & digit]
     return products

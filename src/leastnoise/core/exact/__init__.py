@@ -5,6 +5,7 @@ package parses numbers exactly, and it is the only one that encloses irrational 
 """
 
 from leastnoise.core.exact.format import (
+    count_bits,
     format_exact,
     format_ratio,
     format_rounded,
@@ -70,6 +71,7 @@ __all__ = [
     "Number",
     "as_float",
     "as_log",
+    "count_bits",
     "cut_decay",
     "cut_decay_area",
     "decay",

@@ -1,7 +1,7 @@
 """Numbers in Arb's balls (python-flint), rounded outward into rationals.
 
-A ball is a number with an error bound that arithmetic keeps valid. python-flint is loaded on first
-use, and used in this package only.
+A ball is a number with an error bound. Arithmetic with balls updates the bounds. python-flint is
+loaded on first use, and used in this package only.
 """
 
 from collections.abc import Callable

@@ -21,13 +21,13 @@ def format_exact(
     ('0.1', '1/3', '0.000001')
     """
     number = Fraction(number)
-    if number.denominator == 1 and _bits(number) <= 80:
+    if number.denominator == 1 and count_bits(number) <= 80:
         return _plain(Decimal(number.numerator))
     context = Context(prec=_LONGEST_EXACT, Emin=-999_999, Emax=999_999)
     decimal = context.divide(Decimal(number.numerator), Decimal(number.denominator))
     if Fraction(decimal) == number:
         return _plain(decimal)
-    ratio = f"{number.numerator}/{number.denominator}" if _bits(number) <= 40 else ""
+    ratio = f"{number.numerator}/{number.denominator}" if count_bits(number) <= 40 else ""
     return (
         ratio
         if 0 < len(ratio) <= _LONGEST_EXACT
@@ -94,6 +94,11 @@ def magnitude(number: Fraction) -> int:
     return context.divide(Decimal(number.numerator), Decimal(number.denominator)).adjusted()
 
 
+def count_bits(*numbers: Fraction) -> int:
+    """Return the number of binary digits of the longest numerator or denominator."""
+    return max(max(abs(x.numerator).bit_length(), x.denominator.bit_length()) for x in numbers)
+
+
 def quote(value: object) -> str:
     """Describe a parameter for an error message: numbers and short strings as they are."""
     if value is None or isinstance(value, bool | int | float | str | Decimal | Fraction | complex):
@@ -122,7 +127,3 @@ def _plain(decimal: Decimal) -> str:
     if -7 <= decimal.adjusted() < 15 or decimal.as_tuple().exponent == 0:
         return f"{decimal:f}"
     return f"{decimal:e}".replace("e+", "e")
-
-
-def _bits(number: Fraction) -> int:
-    return max(abs(number.numerator).bit_length(), number.denominator.bit_length())

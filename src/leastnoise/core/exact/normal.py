@@ -87,12 +87,12 @@ def normal_excess(
         )
     with flint.ctx.workprec(digits):
         shift = make_ball(squared.lower).union(make_ball(squared.upper)).sqrt()
-        each = make_ball(step)
+        stride = make_ball(step)
         # P(Z < −x) is erfc(x/√2)/2.
-        half, slope = shift / flint.arb(8).sqrt(), each / shift / flint.arb(2).sqrt()
+        half, slope = shift / flint.arb(8).sqrt(), stride / shift / flint.arb(2).sqrt()
         excesses = []
         for i in range(count + 1):
-            far = (slope * i + half).erfc() * (each * i).exp()
+            far = (slope * i + half).erfc() * (stride * i).exp()
             excesses.append(_scaled(((slope * i - half).erfc() - far) / 2, bits))
     return excesses
 
@@ -186,7 +186,7 @@ def gaussian_delta(square: Fraction, epsilon: Fraction, bits: int = BITS) -> Int
 def square_of_epsilon(epsilon: Fraction, bits: int = BITS) -> Interval:
     """Enclose μ² with 2·Φ⁻¹(e^ε/(1 + e^ε)) = μ, for ε ≥ 0.
 
-    Randomized response at ε is as hard to tell apart as two normal distributions a distance of μ
+    Randomized response at ε is as hard to distinguish as two normal distributions a distance of μ
     apart at its corner, and not easier anywhere (docs/theory/many-answers.md).
     """
     if not epsilon:

@@ -22,7 +22,7 @@ def parse_rational(value: object, name: Text) -> Fraction:
 
     An error names the option of the command line, if the parameter has one.
 
-    Integers, fractions and decimals keep their value. A string is a decimal (``"1e-6"``) or a ratio
+    Integers, fractions and decimals are exact. A string is a decimal (``"1e-6"``) or a ratio
     (``"1/3"``). A float stands for the shortest decimal that prints as it, so 0.1 is 1/10.
 
     Raises:

@@ -97,8 +97,8 @@ def sum_of_powers(p: int, terms: int) -> int:
     """Return 1ᵖ + … + termsᵖ, exactly, by Pascal's recursion over the smaller exponents."""
     sums = [terms]
     for q in range(1, p + 1):
-        rest = sum(comb(q + 1, i) * sums[i] for i in range(q))
-        sums.append(((terms + 1) ** (q + 1) - 1 - rest) // (q + 1))
+        lower_terms = sum(comb(q + 1, i) * sums[i] for i in range(q))
+        sums.append(((terms + 1) ** (q + 1) - 1 - lower_terms) // (q + 1))
     return sums[p]
 
 

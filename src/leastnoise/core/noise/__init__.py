@@ -1,6 +1,6 @@
 """The families of noise, on the line and on the lattice where they are sampled.
 
-Each family defines its distributions in one file, as classes of a few kinds:
+Each family defines its distributions in one file, or in two, as classes of a few kinds:
 :class:`PiecewiseNoise`, :class:`Smooth` and :class:`StaircaseNoise` on the line,
 :class:`FiniteLatticeNoise`, :class:`Rounded` and :class:`StaircaseNoise` on a lattice. Expected
 costs, privacy losses and plots are computed by kind.
@@ -15,6 +15,7 @@ from leastnoise.core.noise.base import (
     not_a_cost,
     outside,
 )
+from leastnoise.core.noise.discrete_staircase import DiscreteStaircase
 from leastnoise.core.noise.gaussian import Gaussian, TruncatedGaussian
 from leastnoise.core.noise.kinds import (
     FiniteLatticeNoise,
@@ -24,8 +25,8 @@ from leastnoise.core.noise.kinds import (
     widen,
 )
 from leastnoise.core.noise.laplace import Laplace, TruncatedLaplace
-from leastnoise.core.noise.rounded import BITS, Rounded, Terms, power_series_bound
-from leastnoise.core.noise.staircase import DiscreteStaircase, Staircase, Stairs
+from leastnoise.core.noise.rounded import BITS, Rounded, TailTerms, power_series_bound
+from leastnoise.core.noise.staircase import Staircase, Stairs
 from leastnoise.core.noise.steps import DiscreteSteps, Steps
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
 
@@ -65,7 +66,7 @@ __all__ = [
     "StaircaseNoise",
     "Stairs",
     "Steps",
-    "Terms",
+    "TailTerms",
     "TruncatedGaussian",
     "TruncatedLaplace",
     "Uniform",

@@ -241,15 +241,15 @@ def read_guarantee(
     if unknown:
         raise TypeError(f"{kind}() got an unexpected keyword argument {unknown[0]!r}")
     sensitivity = guarantee.get("sensitivity")
-    given = [name for name, value in {**parameters, **guarantee}.items() if value is not None]
-    if given == list(parameters):
+    names = [name for name, value in {**parameters, **guarantee}.items() if value is not None]
+    if names == list(parameters):
         return None
-    if sensitivity is not None and not (parameters.keys() - {shared}).intersection(given):
+    if sensitivity is not None and not (parameters.keys() - {shared}).intersection(names):
         parts = (guarantee.get("epsilon"), guarantee.get("delta"))
         return Privacy(*(0 if part is None else part for part in parts)), sensitivity
     raise InvalidParameter(
         f"{kind}() needs {_join(list(parameters))}, or a guarantee and sensitivity",
-        got=_join(given) if given else "no arguments",
+        got=_join(names) if names else "no arguments",
         fix=f"Use {kind}({', '.join(f'{name}=…' for name in parameters)}) or "
         f"{kind}({_EXAMPLES[kind]}, sensitivity=…).",
     )
@@ -271,8 +271,8 @@ def _join(names: list[str]) -> str:
     >>> _join(["period", "gamma", "ratio"])
     'period, gamma and ratio'
     """
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    *initial, last = names
+    return f"{', '.join(initial)} and {last}" if initial else last
 
 
 def outside(noise: str, condition: str, privacy: Privacy) -> InvalidParameter:

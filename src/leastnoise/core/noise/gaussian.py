@@ -203,8 +203,8 @@ class TruncatedGaussian(Smooth):
         """Enclose φ(size/σ)/σ(1 − 2t)."""
         if size > self.width:
             return Interval.exact(0)
-        there = truncated_normal_density(size / self.sigma, self._cut, bits)
-        return there.scaled(1 / self.sigma)
+        density = truncated_normal_density(size / self.sigma, self._cut, bits)
+        return density.scaled(1 / self.sigma)
 
     def tail(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose (Φ(−size/σ) − t)/(1 − 2t)."""
@@ -222,8 +222,8 @@ class TruncatedGaussian(Smooth):
     def moment(self, p: Fraction) -> Interval:
         """Enclose σᵖ·2^(p/2)·γ((p+1)/2, A²/2σ²) / √π·(1 − 2t)."""
         root = Interval(power(pi().lower, _HALF).lower, power(pi().upper, _HALF).upper)
-        kept = (Interval.exact(1) - normal_tail(self._cut, 144).scaled(2)) * root
-        within = lower_gamma((p + 1) / 2, self._cut**2 / 2) * kept.reciprocal()
+        divisor = (Interval.exact(1) - normal_tail(self._cut, 144).scaled(2)) * root
+        within = lower_gamma((p + 1) / 2, self._cut**2 / 2) * divisor.reciprocal()
         return within * power(Fraction(2), p / 2) * power(self.sigma, p)
 
     def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
@@ -247,8 +247,8 @@ def _find_sigma_of_guarantee(
     sigma: Number | None, guarantee: Mapping[str, Number | None]
 ) -> Number | None:
     """Return σ for the guarantee that a constructor got, or σ itself."""
-    stated = read_guarantee("Gaussian", {"sigma": sigma}, guarantee)
-    return sigma if stated is None else Gaussian.for_privacy(stated[0], sensitivity=stated[1]).sigma
+    target = read_guarantee("Gaussian", {"sigma": sigma}, guarantee)
+    return sigma if target is None else Gaussian.for_privacy(target[0], sensitivity=target[1]).sigma
 
 
 def _find_sigma(privacy: Privacy) -> Fraction:
@@ -281,11 +281,11 @@ def _newton_step(noise: Gaussian, privacy: Privacy, reached: Fraction) -> Fracti
     """Return σ·(δ(σ)/δ)^(δ(σ)/p(t)): Newton's next σ; for large δ the same with 1 − δ."""
     place = noise.crossing(Fraction(1), Interval.exact(privacy.epsilon))
     density = noise.density(abs(place.middle), 64).middle
-    target, there = privacy.delta, reached
+    target, value = privacy.delta, reached
     if 2 * privacy.delta > 1:
-        target, there, density = 1 - target, 1 - there, -density
-    if there <= 0 or not density:
+        target, value, density = 1 - target, 1 - value, -density
+    if value <= 0 or not density:
         return Fraction(0)  # then σ is found by bisection
-    exponent = logarithm(there / target, 80).middle * there / density
+    exponent = logarithm(value / target, 80).middle * value / density
     bounded = max(min(exponent, Fraction(4)), Fraction(-4))
     return noise.sigma * exponential(bounded).middle

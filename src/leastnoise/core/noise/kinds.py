@@ -46,9 +46,9 @@ class PiecewiseNoise(LineNoise):
         """
         half = step / 2
         places = {x for a, b, _ in self.pieces for x in (a, b)}
-        odd = sorted({floor(x / step + Fraction(1, 2)) for x in (*places, *self.atoms)})
+        indices = sorted({floor(x / step + Fraction(1, 2)) for x in (*places, *self.atoms)})
         masses = []
-        for index, following in pairwise([*odd, odd[-1] + 1]):
+        for index, following in pairwise([*indices, indices[-1] + 1]):
             masses.append((index, 1, self.between(index * step - half, index * step + half)))
             if following > index + 1:
                 masses.append(
@@ -124,11 +124,11 @@ class FiniteLatticeNoise(LatticeNoise):
 
     def __repr__(self) -> str:
         excess = max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
-        odd = f", atom={format_exact(Fraction(excess, self.total))}" if excess else ""
+        atom = f", atom={format_exact(Fraction(excess, self.total))}" if excess else ""
         points = format_exact(2 * self.farthest + 1)
         return (
             f"{type(self).__name__}(step={format_exact(self.step)}, "
-            f"radius={format_exact(self.radius)}, points={points}{odd})"
+            f"radius={format_exact(self.radius)}, points={points}{atom})"
         )
 
     def weight(self, index: int) -> int:

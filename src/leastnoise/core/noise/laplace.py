@@ -239,8 +239,8 @@ class TruncatedLaplace(Smooth):
         """Enclose e^(−size/b) / 2b(1−κ)."""
         if size > self.width:
             return Interval.exact(0)
-        here = decay(size / self.scale, bits + 8)
-        return here * self._enclose_mass(bits + 8).scaled(2 * self.scale).reciprocal()
+        height = decay(size / self.scale, bits + 8)
+        return height * self._enclose_mass(bits + 8).scaled(2 * self.scale).reciprocal()
 
     def tail(self, size: Fraction, bits: int = 128) -> Interval:
         """Enclose (e^(−size/b) − κ) / 2(1−κ)."""
@@ -281,17 +281,17 @@ class TruncatedLaplace(Smooth):
 
 def _find_scale(scale: Number | None, guarantee: Mapping[str, Number | None]) -> Number | None:
     """Return the scale for the guarantee that a constructor got, or the scale itself."""
-    stated = read_guarantee("Laplace", {"scale": scale}, guarantee)
-    return scale if stated is None else Laplace.for_privacy(stated[0], sensitivity=stated[1]).scale
+    target = read_guarantee("Laplace", {"scale": scale}, guarantee)
+    return scale if target is None else Laplace.for_privacy(target[0], sensitivity=target[1]).scale
 
 
 def _find_scale_and_radius(
     scale: Number | None, radius: Number | None, guarantee: Mapping[str, Number | None]
 ) -> tuple[Number | None, Number | None]:
     """Return both parameters for the guarantee that a constructor got, or the parameters."""
-    own = {"scale": scale, "radius": radius}
-    stated = read_guarantee("TruncatedLaplace", own, guarantee)
-    if stated is None:
+    parameters = {"scale": scale, "radius": radius}
+    target = read_guarantee("TruncatedLaplace", parameters, guarantee)
+    if target is None:
         return scale, radius
-    noise = TruncatedLaplace.for_privacy(stated[0], sensitivity=stated[1])
+    noise = TruncatedLaplace.for_privacy(target[0], sensitivity=target[1])
     return noise.scale, noise.width

@@ -170,7 +170,7 @@ class Rounded(LatticeNoise):
         near = Interval(max(Fraction(0), near.lower - off), upper)
         return self.refine_by_tails(near, PowerTerms(p, self.step))
 
-    def refine_by_tails(self, near: Interval, terms: Terms) -> Interval:
+    def refine_by_tails(self, near: Interval, terms: TailTerms) -> Interval:
         """Enclose E L(|R|g) by the sum over the tails, unless ``near`` is narrow enough."""
         if near.upper - near.lower <= NARROW * near.lower:
             return near
@@ -208,13 +208,13 @@ def _rounding_difference(rounded: Rounded, p: Fraction) -> Fraction:
         return power(g / 2, p).upper
     if p >= 2:
         # L″ never falls, and g·f(kg) is at most ∫ f over the cell before kg.
-        start, rest = g, _shifted_moment(rounded, p - 2, 2 * g)
+        start, curvature = g, _shifted_moment(rounded, p - 2, 2 * g)
     else:
         # Up to ``start``, f is at most f(0); from there on, L″ is at most L″(start).
         start = ceil(rounded.noise.moment(Fraction(1)).upper / g) * g
-        rest = power(1 / start, 2 - p).upper
+        curvature = power(1 / start, 2 - p).upper
     slope = power(start, p - 1).upper if p > 1 else 1
-    return g**2 / 4 * p * (density * slope + (p - 1) * rest / 2)
+    return g**2 / 4 * p * (density * slope + (p - 1) * curvature / 2)
 
 
 def _shifted_moment(rounded: Rounded, q: Fraction, shift: Fraction) -> Fraction:
@@ -227,7 +227,7 @@ def _shifted_moment(rounded: Rounded, q: Fraction, shift: Fraction) -> Fraction:
     return power(power(moment, 1 / q).upper + shift, q).upper
 
 
-class Terms(ABC):
+class TailTerms(ABC):
     """The values of L that the sum over the tails needs, at the lattice points kg, k ≥ 0."""
 
     @abstractmethod
@@ -244,12 +244,12 @@ class Terms(ABC):
         """Enclose Σ L(jg) over first < j < stop, given L at first and at stop."""
 
     @abstractmethod
-    def rest(self, rounded: Rounded, end: int) -> Fraction | None:
+    def bound_rest(self, rounded: Rounded, end: int) -> Fraction | None:
         """Return an upper bound of Σ w(k)·T(k) over k ≥ end ≥ 1, or None if the search fails."""
 
 
 @dataclass(frozen=True)
-class PowerTerms(Terms):
+class PowerTerms(TailTerms):
     """L(x) = xᵖ for a rational p > 0."""
 
     p: Fraction
@@ -271,7 +271,7 @@ class PowerTerms(Terms):
         low, high = (middle, chord) if self.p >= 1 else (chord, middle)
         return Interval(low.lower, high.upper).scaled(stop - first - 1)
 
-    def rest(self, rounded: Rounded, end: int) -> Fraction | None:
+    def bound_rest(self, rounded: Rounded, end: int) -> Fraction | None:
         """Bound the rest by stretches of ``length`` points, over which T falls ever faster."""
         length = max(1, end // _LENGTHS)
         beyond, before = rounded.beyond(end, BITS).upper, rounded.beyond(end - length, BITS).lower
@@ -293,19 +293,19 @@ def power_series_bound(ratio: Fraction, start: Fraction, exponent: Fraction) -> 
     return 1 / (1 - fall) if fall < 1 else None
 
 
-def enclose_tail_sum(rounded: Rounded, terms: Terms, least: Fraction = Fraction(0)) -> Interval:
+def enclose_tail_sum(rounded: Rounded, terms: TailTerms, least: Fraction = Fraction(0)) -> Interval:
     """Enclose L(0) + 2·Σ w(k)·T(k); ``least`` is a known lower bound of it."""
     first_rise = terms.value(1).lower - terms.value(0).upper
     least = max(least, 2 * first_rise * rounded.beyond(0, BITS).lower)
-    end, rest = _stop(rounded, terms, least)
-    edges = list(range(end + 1)) if end <= _POINTS else _edges(rounded, terms, end)
-    blocks = _blocks(rounded, terms, edges)
+    end, rest = _find_stop(rounded, terms, least)
+    edges = list(range(end + 1)) if end <= _POINTS else _choose_edges(rounded, terms, end)
+    blocks = _enclose_blocks(rounded, terms, edges)
     lower = sum((block.lower for block in blocks), Fraction(0))
     upper = sum((block.upper for block in blocks), rest)
     return terms.value(0) + Interval(lower, upper).scaled(2)
 
 
-def _blocks(rounded: Rounded, terms: Terms, edges: list[int]) -> list[Interval]:
+def _enclose_blocks(rounded: Rounded, terms: TailTerms, edges: list[int]) -> list[Interval]:
     """Enclose Σ w(k)·T(k) over each block between two edges."""
     heights = [rounded.beyond(k, BITS) for k in edges]
     values = [terms.value(k) for k in edges]
@@ -333,7 +333,7 @@ def _blocks(rounded: Rounded, terms: Terms, edges: list[int]) -> list[Interval]:
     return blocks
 
 
-def _stop(rounded: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fraction]:
+def _find_stop(rounded: Rounded, terms: TailTerms, least: Fraction) -> tuple[int, Fraction]:
     """Return the index at which to stop, and a tiny upper bound of the sum from there on."""
     last = min(rounded.farthest, terms.constant_from)  # all later terms are 0
     if not last:
@@ -343,7 +343,7 @@ def _stop(rounded: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fractio
         end = rounded.first_below(first / (1 << halvings))
         if end >= last:
             return int(last), Fraction(0)
-        rest = terms.rest(rounded, end)
+        rest = terms.bound_rest(rounded, end)
         if rest is not None and rest * (1 << _REST_BITS) <= least:
             return end, rest
     if rest is not None and not math.isinf(terms.constant_from):
@@ -356,7 +356,7 @@ def _stop(rounded: Rounded, terms: Terms, least: Fraction) -> tuple[int, Fractio
     )
 
 
-def _edges(rounded: Rounded, terms: Terms, end: int) -> list[int]:
+def _choose_edges(rounded: Rounded, terms: TailTerms, end: int) -> list[int]:
     """Return the starts of the blocks and the end, with more blocks where the terms are larger.
 
     The error of a block is about its share of the sum times its length squared. So the total error

@@ -75,9 +75,9 @@ class Steps(PiecewiseNoise):
 
     def __repr__(self) -> str:
         low, high = self.ends
-        odd = ", ".join(f"{format_exact(x)}: {format_exact(m)}" for x, m in self.points[:3])
+        listed = ", ".join(f"{format_exact(x)}: {format_exact(m)}" for x, m in self.points[:3])
         more = ", …" if len(self.points) > 3 else ""
-        atoms = f", atoms={{{odd}{more}}}" if odd else ""
+        atoms = f", atoms={{{listed}{more}}}" if listed else ""
         return (
             f"Steps({len(self.heights)} pieces from {format_exact(low)} to "
             f"{format_exact(high)}{atoms})"
@@ -186,7 +186,8 @@ class Steps(PiecewiseNoise):
         step, steps = choose_lattice(sensitivity)
         parts = lcm(*((x / sensitivity).denominator for x in self.breaks))
         if parts <= _COARSE:
-            halves = ceil(Fraction(2 * steps, parts)) | 1  # half steps per part; odd: cell ends
+            # Half steps per part; odd, so that the breaks are ends of cells.
+            halves = ceil(Fraction(2 * steps, parts)) | 1
             return self.scaled(halves * parts * step / (2 * sensitivity)).rounded(step)
         return self.scaled(steps * step / sensitivity).rounded(step)
 
@@ -305,15 +306,15 @@ class DiscreteSteps(FiniteLatticeNoise):
         return self.runs
 
 
-def _parse_list(numbers: Iterable[Number], name: str, each: str) -> tuple[Fraction, ...]:
-    """Return a list of numbers, exactly; ``each`` is the name of one number in messages."""
+def _parse_list(numbers: Iterable[Number], name: str, entry: str) -> tuple[Fraction, ...]:
+    """Return a list of numbers, exactly; ``entry`` is the name of one number in messages."""
     if isinstance(numbers, str | bytes) or not isinstance(numbers, Iterable):
         raise InvalidParameter(
             f"{name} must be a list of numbers",
             got=quote(numbers),
             fix="Use for example [-1, 1].",
         )
-    exact = tuple(parse_rational(number, each) for number in islice(numbers, _LONGEST + 1))
+    exact = tuple(parse_rational(number, entry) for number in islice(numbers, _LONGEST + 1))
     if len(exact) > _LONGEST:
         raise InvalidParameter(
             f"{name} must be a list of at most {_LONGEST} numbers",

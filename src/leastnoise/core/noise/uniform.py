@@ -71,10 +71,10 @@ class Uniform(PiecewiseNoise):
         delta: Number | None = None,
         sensitivity: Number | None = None,
     ) -> None:
-        own = {"radius": radius}
-        stated = read_guarantee("Uniform", own, {"delta": delta, "sensitivity": sensitivity})
-        if stated is not None:
-            radius = Uniform.for_privacy(stated[0], sensitivity=stated[1], atom=atom).width
+        parameters = {"radius": radius}
+        target = read_guarantee("Uniform", parameters, {"delta": delta, "sensitivity": sensitivity})
+        if target is not None:
+            radius = Uniform.for_privacy(target[0], sensitivity=target[1], atom=atom).width
         exact = parse_rational(atom, "atom")
         if not 0 <= exact < 1:
             raise InvalidParameter(

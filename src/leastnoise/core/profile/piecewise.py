@@ -115,14 +115,14 @@ class Shape:
 
         The parts of a piece where p(x − shift) is 0 are yielded as one length.
         """
-        others = [(a + shift, b + shift, h) for a, b, h in self.pieces]
+        shifted = [(a + shift, b + shift, h) for a, b, h in self.pieces]
         first = 0
         for a, b, h in self.pieces:
-            while first < len(others) and others[first][1] <= a:
+            while first < len(shifted) and shifted[first][1] <= a:
                 first += 1
             uncovered, place = b - a, first
-            while place < len(others) and others[place][0] < b:
-                low, high, other = others[place]
+            while place < len(shifted) and shifted[place][0] < b:
+                low, high, other = shifted[place]
                 shared = min(b, high) - max(a, low)
                 uncovered -= shared
                 yield h, other, shared

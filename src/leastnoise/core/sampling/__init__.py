@@ -1,6 +1,11 @@
-"""Exact samplers: random bits from one source, and exact integers from random bits."""
+"""Exact samplers: random bits from one source, and exact integers from random bits.
 
-from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins, coins_of
+Coins are loaded on first use, because only a selection flips them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
@@ -25,6 +30,9 @@ from leastnoise.core.sampling.staircase import (
     geometric,
     staircase_scheme,
 )
+
+if TYPE_CHECKING:
+    from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins, coins_of
 
 __all__ = [
     "BUCKET_BITS",
@@ -53,3 +61,9 @@ __all__ = [
     "uniform_below",
     "word_bits",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in ("DIGIT_BITS", "DOUBT", "Coins", "coins_of"):
+        return getattr(import_module("leastnoise.core.sampling.coins"), name)
+    raise AttributeError(f"module 'leastnoise.core.sampling' has no attribute {name!r}")

@@ -112,10 +112,10 @@ def quantile_scheme(noise: SmoothQuantiles, step: Fraction, farthest: int | None
     return QuantileScheme(noise, step, farthest)
 
 
-def _index(size: Fraction, step: Fraction, kept: int = 1, parts: int = 1) -> int:
+def _index(size: Fraction, step: Fraction, numerator: int = 1, denominator: int = 1) -> int:
     """Return ⌊size·(kept/parts)/step + 1/2⌋, in integers because Fractions would be reduced."""
-    lower = size.denominator * step.numerator * parts
-    return (2 * size.numerator * step.denominator * kept + lower) // (2 * lower)
+    lower = size.denominator * step.numerator * denominator
+    return (2 * size.numerator * step.denominator * numerator + lower) // (2 * lower)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Polynomials:
 
 
 class PolynomialCache:
-    """The polynomials of a scheme, built once enough samples are drawn that they save time.
+    """The polynomials of a scheme, built after so many samples that they save time.
 
     All polynomials are built at once, at a sample that the number of samples alone determines. If
     each were built when its tail first occurs, the timing would reveal how rare a sample is.

@@ -24,7 +24,7 @@ BASE = 1 << 12
 # A table covers all but at most a share e⁻¹⁰ of the samples.
 _ENOUGH = 10
 _GUARD = 128
-# The number of samples that are drawn by enclosures before tables are built.
+# The number of samples by enclosures before tables are built.
 _SOME = 20
 _LAST_WORD = (1 << WORD) - 1
 
@@ -66,10 +66,9 @@ class Digit:
         for _ in range(BASE):
             least = ((one - high) << WORD) // wide
             most = -(-((one - low) << WORD) // narrow)
-            if (
-                most - least > 2
-            ):  # not an assert: the distribution depends on it under python -O too
-                raise AssertionError("guard bits keep the enclosure narrow")
+            # Not an assert, because the distribution depends on it under python -O too.
+            if most - least > 2:
+                raise AssertionError("the enclosure is wider than the guard bits allow")
             if self.last and least >= (1 << WORD) - 2:
                 break
             thresholds.append(least)
@@ -143,7 +142,7 @@ class Geometric:
 
     @cached_property
     def reach(self) -> int:
-        """A number that no sample from the tables reaches; others do less than once in 2⁶²."""
+        """A number that no sample from the tables reaches, and others less than once in 2⁶²."""
         last = self.tables[-1]
         rows = len(last.thresholds)
         return (rows if rows < BASE else 8 * BASE) * last.digit.exponent
@@ -206,7 +205,7 @@ class StaircaseScheme:
 @lru_cache(maxsize=64)
 def staircase_scheme(runs: tuple[Run, ...], ratio: Fraction) -> StaircaseScheme:
     """Return the scheme of a staircase; the same object for equal noise."""
-    return StaircaseScheme(both_sides(runs, ratio), ratio)
+    return StaircaseScheme(mirror_period(runs, ratio), ratio)
 
 
 @lru_cache(maxsize=64)
@@ -219,16 +218,16 @@ def cell_scheme(runs: tuple[Run, ...], ratio: Fraction) -> StaircaseScheme:
     return StaircaseScheme((*left, *runs), ratio)
 
 
-def both_sides(runs: tuple[Run, ...], ratio: Fraction) -> tuple[Run, ...]:
+def mirror_period(runs: tuple[Run, ...], ratio: Fraction) -> tuple[Run, ...]:
     """Return one period of P points to either side: 0 … P − 1 to the right, −1 … −P to the left.
 
     0 belongs to the right side only. So a period to the left ends with the first point of the next
     period, which weighs b times as much as 0.
     """
-    fall, whole = ratio.as_integer_ratio()
-    right = [Run(run.first, run.points, whole * run.weight) for run in runs]
-    center, *others = right
-    left = [Run(1 - run.first - run.points, run.points, run.weight) for run in reversed(others)]
+    fall, unit = ratio.as_integer_ratio()
+    right = [Run(run.first, run.points, unit * run.weight) for run in runs]
+    center, *outer = right
+    left = [Run(1 - run.first - run.points, run.points, run.weight) for run in reversed(outer)]
     if center.points > 1:
         left.append(Run(1 - center.points, center.points - 1, center.weight))
     end = Run(-(runs[-1].first + runs[-1].points), 1, fall * runs[0].weight)
