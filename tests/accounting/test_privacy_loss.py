@@ -80,15 +80,9 @@ def test_sums_of_losses_lie_between(
     spared = 1 << (BITS - 120)
     pair = (first, second)
     bounds = []
-<<<<<<< HEAD
-    for make in (losses_above, losses_below):
+    for make in (discretize_above, discretize_below):
         distributions = [make(table, grid, top_of(table, step)) for table in pair]
         if distributions[0] is None or distributions[1] is None:
-=======
-    for make in (discretize_above, discretize_below):
-        laws = [make(table, grid, top_of(table, step)) for table in pair]
-        if laws[0] is None or laws[1] is None:
->>>>>>> p10a
             bounds.append(Fraction(0))
             continue
         bounds.append(
@@ -162,13 +156,8 @@ def test_two_fixed_neighbours_reach_the_curve_from_below(name: str) -> None:
         assert name == "skew"
         return
     grid = LossGrid(Fraction(3, 20), BITS)
-<<<<<<< HEAD
-    distribution = losses_below(curve, grid, min(24, top_of(curve, grid.step)))
+    distribution = discretize_below(curve, grid, min(24, top_of(curve, grid.step)))
     assert distribution is not None
-=======
-    law = discretize_below(curve, grid, min(24, top_of(curve, grid.step)))
-    assert law is not None
->>>>>>> p10a
     for level in (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(7, 5)):
         assert distribution.delta(level) <= profile.delta(level)
 

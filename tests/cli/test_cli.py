@@ -583,6 +583,18 @@ def test_a_certificate_is_not_saved_over_a_ledger(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
+def test_a_certificate_replaces_a_certificate_and_no_other_file(tmp_path: Path) -> None:
+    data, saved = tmp_path / "people.csv", tmp_path / "certificate.json"
+    data.write_text("person_id\n1\n")
+    command = ["calibrate", "--delta", "0.1", "--sensitivity", "1", "--save"]
+    result = CliRunner().invoke(main, [*command, str(data)])
+    assert result.exit_code == 2
+    assert "--save must not overwrite a file that is no certificate" in result.stderr
+    assert data.read_text() == "person_id\n1\n"
+    for _ in range(2):
+        assert CliRunner().invoke(main, [*command, str(saved)]).exit_code == 0
+
+
 def test_a_certificate_is_saved_where_a_link_leads(tmp_path: Path) -> None:
     kept, link = tmp_path / "kept.json", tmp_path / "link.json"
     kept.touch()

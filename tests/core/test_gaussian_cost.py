@@ -1,4 +1,4 @@
-"""Costs that add up in squares: against 50 digits, by brute force, and against adaptive attackers.
+"""Costs of Gaussian accounting: against 50 digits, by brute force, and against adaptive attackers.
 
 An attacker who chooses each release by the answers before it must not get beyond the caps of an
 allocation. Two rules that look right, and are false, are controls: the same computation finds an

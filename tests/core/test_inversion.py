@@ -176,15 +176,10 @@ def test_adversarial_words_land_where_exact_inversion_puts_them(name: str) -> No
     distribution = LARGE[name]
     words = adversarial(distribution, 600)
     more = [random.Random(9).getrandbits(64) for _ in range(4000)]
-<<<<<<< HEAD
-    blocks = bulk.blocks(distribution.scheme, len(words), Replay(words + more))
+    blocks = bulk.sample_blocks(distribution.scheme, len(words), Replay(words + more))
     assert [index for block, _, _ in blocks for index in block.tolist()] == oracle(
         distribution, words, more
     )
-=======
-    blocks = bulk.sample_blocks(law.scheme, len(words), Replay(words + more))
-    assert [index for block, _, _ in blocks for index in block.tolist()] == oracle(law, words, more)
->>>>>>> p10a
     tape = Replay(more)
     assert [distribution.scheme.index(word, tape) for word in words] == oracle(
         distribution, words, more
@@ -267,15 +262,10 @@ def test_single_and_bulk_draws_are_one_inversion(
         oracle(distribution, [word], more)[0] for word in words
     ]
     if kept:
-<<<<<<< HEAD
-        blocks = bulk.blocks(distribution.scheme, len(kept), Replay(kept))
+        blocks = bulk.sample_blocks(distribution.scheme, len(kept), Replay(kept))
         assert [x for block, _, _ in blocks for x in block.tolist()] == oracle(
             distribution, kept, []
         )
-=======
-        blocks = bulk.sample_blocks(law.scheme, len(kept), Replay(kept))
-        assert [x for block, _, _ in blocks for x in block.tolist()] == oracle(law, kept, [])
->>>>>>> p10a
 
 
 @pytest.mark.parametrize(
@@ -294,11 +284,7 @@ def test_weights_beyond_a_word_are_drawn_in_bulk(
     assert bulk.fits(distribution.scheme)
     trials, points = 200_000, range(-distribution.farthest, distribution.farthest + 1)
     found: Counter[float] = Counter()
-<<<<<<< HEAD
-    for block, far, _ in bulk.blocks(distribution.scheme, trials, CipherTape()):
-=======
-    for block, far, _ in bulk.sample_blocks(law.scheme, trials, CipherTape()):
->>>>>>> p10a
+    for block, far, _ in bulk.sample_blocks(distribution.scheme, trials, CipherTape()):
         assert not far
         found.update(block.tolist())
     for index in points:

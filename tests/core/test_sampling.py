@@ -119,11 +119,7 @@ def test_bulk_and_single_draws_agree_on_one_tape(
     singles = [distribution.scheme.draw(tape) for _ in kept]
     spare = words + [1 << 63] * (len(words) - len(kept))  # for the words that are refused
     drawn: list[float] = []
-<<<<<<< HEAD
-    for block, _, _ in bulk.blocks(distribution.scheme, len(kept), replay(spare)):
-=======
-    for block, _, _ in bulk.sample_blocks(law.scheme, len(kept), replay(spare)):
->>>>>>> p10a
+    for block, _, _ in bulk.sample_blocks(distribution.scheme, len(kept), replay(spare)):
         drawn += block.tolist()
     assert np.array_equal(drawn, singles)
     assert len(kept) < len(words) or distribution.total & (distribution.total - 1) == 0

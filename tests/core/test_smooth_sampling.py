@@ -238,11 +238,7 @@ def built(distribution: Rounded) -> QuantileLookup:
 def drawn(distribution: Rounded, size: int, tape: Tape) -> list[int]:
     """Indices in bulk, as integers; none of the floats is −0."""
     found: list[int] = []
-<<<<<<< HEAD
-    for block, far, _ in bulk.blocks(distribution.scheme, size, tape):
-=======
-    for block, far, _ in bulk.sample_blocks(law.scheme, size, tape):
->>>>>>> p10a
+    for block, far, _ in bulk.sample_blocks(distribution.scheme, size, tape):
         assert not np.signbit(block[block == 0]).any()
         assert not far or min(map(abs, far.values())) > distribution.scheme.reach
         assert max(abs(block)) <= distribution.scheme.reach
@@ -416,17 +412,10 @@ def cells_fit(
 
 @pytest.mark.parametrize("name", ["gaussian", "laplace", "cut off"])
 def test_a_million_draws_follow_the_law(name: str) -> None:
-<<<<<<< HEAD
     """False alarms at most 1e-9 a distribution."""
     distribution, size = COARSE[name], 1_000_000
     built(distribution)
-    blocks = bulk.blocks(distribution.scheme, size, CipherTape())
-=======
-    """False alarms at most 1e-9 a law."""
-    law, size = COARSE[name], 1_000_000
-    built(law)
-    blocks = bulk.sample_blocks(law.scheme, size, CipherTape())
->>>>>>> p10a
+    blocks = bulk.sample_blocks(distribution.scheme, size, CipherTape())
     indices = np.concatenate([block.copy() for block, _, _ in blocks])
     assert len(indices) == size
     assert cells_fit(distribution, indices)

@@ -520,15 +520,9 @@ def words_for(distribution: DiscreteStaircase, place: int, periods: int) -> tupl
     return int(ticket * END / period.total), sum(table.thresholds[periods : periods + 2]) // 2
 
 
-<<<<<<< HEAD
 def one_period(distribution: DiscreteStaircase) -> DiscreteSteps:
     """Return the distribution of the place in a period, to either side."""
-    return DiscreteSteps(distribution.step, both_sides(distribution.runs, distribution.ratio))
-=======
-def one_period(law: DiscreteStaircase) -> DiscreteSteps:
-    """Return the law of the place in a period, to either side."""
-    return DiscreteSteps(law.step, mirror_period(law.runs, law.ratio))
->>>>>>> p10a
+    return DiscreteSteps(distribution.step, mirror_period(distribution.runs, distribution.ratio))
 
 
 def test_every_pair_of_parts_gives_one_index_of_their_weight() -> None:
@@ -568,11 +562,9 @@ def test_bulk_and_single_draws_agree_on_the_same_words() -> None:
     singles = [distribution.scheme.draw(Replay(pair)) for pair in pairs]
     first, second = zip(*pairs, strict=True)
     found = []
-<<<<<<< HEAD
-    for block, far, _ in bulk.blocks(distribution.scheme, len(pairs), Replay([*first, *second])):
-=======
-    for block, far, _ in bulk.sample_blocks(law.scheme, len(pairs), Replay([*first, *second])):
->>>>>>> p10a
+    for block, far, _ in bulk.sample_blocks(
+        distribution.scheme, len(pairs), Replay([*first, *second])
+    ):
         assert not far
         assert not np.signbit(block[block == 0]).any()
         found += block.tolist()
@@ -591,11 +583,7 @@ def test_bulk_draws_follow_the_law(distribution: DiscreteStaircase) -> None:
     """Every point's count, and that of all beyond: false alarms at most 1e-9 a distribution."""
     trials, far = 100_000, 12
     drawn: Counter[float] = Counter()
-<<<<<<< HEAD
-    for block, _, _ in bulk.blocks(distribution.scheme, trials, CipherTape()):
-=======
-    for block, _, _ in bulk.sample_blocks(law.scheme, trials, CipherTape()):
->>>>>>> p10a
+    for block, _, _ in bulk.sample_blocks(distribution.scheme, trials, CipherTape()):
         drawn.update(block.tolist())
     inside = 0
     for index in range(-far, far + 1):
@@ -624,13 +612,10 @@ def far_tape(distribution: DiscreteStaircase, place: int, size: int) -> Replay:
 
 @pytest.mark.parametrize("place", [-3, -1, 0, 2])
 def test_an_index_beyond_the_tables_is_kept_as_an_integer(place: int) -> None:
-<<<<<<< HEAD
     distribution = DiscreteStaircase(Fraction(1), HALF, (Run(0, 3, 1),))
-    ((block, far, _),) = bulk.blocks(distribution.scheme, 2, far_tape(distribution, place, 2))
-=======
-    law = DiscreteStaircase(Fraction(1), HALF, (Run(0, 3, 1),))
-    ((block, far, _),) = bulk.sample_blocks(law.scheme, 2, far_tape(law, place, 2))
->>>>>>> p10a
+    ((block, far, _),) = bulk.sample_blocks(
+        distribution.scheme, 2, far_tape(distribution, place, 2)
+    )
     assert len(block) == 2
     index = place + 128 * 3 if place >= 0 else place - 128 * 3
     assert far == {0: index, 1: index}

@@ -1,4 +1,4 @@
-"""Allocations: parts of a limit in which costs add up in squares, on both stores."""
+"""Allocations: parts of a limit with Gaussian accounting, on both stores."""
 
 import json
 import shutil

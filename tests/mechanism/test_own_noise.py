@@ -65,13 +65,8 @@ def test_both_routes_draw_the_same(noise: Steps, words: list[int]) -> None:
     if not kept:
         return
     one, many = Replay(kept), Replay(kept)
-<<<<<<< HEAD
     singles = [distribution.scheme.draw(one) for _ in kept]
-    blocks = bulk.blocks(distribution.scheme, len(kept), many)
-=======
-    singles = [law.scheme.draw(one) for _ in kept]
-    blocks = bulk.sample_blocks(law.scheme, len(kept), many)
->>>>>>> p10a
+    blocks = bulk.sample_blocks(distribution.scheme, len(kept), many)
     assert [x for block, _, _ in blocks for x in block.tolist()] == singles
 
 

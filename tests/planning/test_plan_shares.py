@@ -107,7 +107,7 @@ def test_targets_in_an_allocation_are_met_or_a_share_is_suggested(survey: ln.Led
     with pytest.raises(InvalidParameter, match=r"got ± 1 for count 0.*\. Errors of ±") as caught:
         ln.plan(queries=counts(3, error=1), ledger=survey, share=1)
     assert "A share" not in str(caught.value)
-    with pytest.raises(InvalidParameter, match="in an allocation, costs add up in squares"):
+    with pytest.raises(InvalidParameter, match="in an allocation, Gaussian accounting applies"):
         ln.plan(queries=counts(2, family="laplace"), ledger=survey, share="1/10")
 
 

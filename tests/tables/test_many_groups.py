@@ -1,6 +1,6 @@
 """A unit in many groups: no largest number of groups, no jump, and an audit of discovery.
 
-Costs of groups add up in squares (docs/theory/many-answers.md). The audit reads counts of many
+Groups compose by Gaussian accounting (docs/theory/many-answers.md). The audit reads counts of many
 independent blocks of groups from one query, with and without a unit that is in all groups of its
 block. Noise that forgets how many groups a unit is in is the control: the same audit rejects it.
 """

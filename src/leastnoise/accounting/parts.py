@@ -158,8 +158,8 @@ def _(noise: Rounded, sensitivity: Fraction) -> PartLosses:
 def _is_coarse(noise: Rounded) -> bool:
     """Return whether noise has few points, as on the integers: then its own losses are used.
 
-    Wide Gaussian noise uses the curve of the noise on the line, which composes in squares and
-    barely differs.
+    Wide Gaussian noise uses the curve of the noise on the line, which composes exactly
+    and barely differs.
     """
     if isinstance(noise.noise, Gaussian) and noise.noise.sigma >= _WIDE * noise.step:
         return False

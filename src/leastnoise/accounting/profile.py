@@ -65,7 +65,7 @@ class Profile:
 
     @property
     def gaussian_cost(self) -> GaussianCost | None:
-        """The μ and ρ of Gaussian noise, for which costs add up in squares; None for other noise.
+        """The μ and ρ of Gaussian noise, whose squares μ² add up; None for other noise.
 
         >>> from leastnoise.noise import Gaussian
         >>> Profile(Gaussian(4), sensitivity=1).gaussian_cost.rho

@@ -10,9 +10,9 @@ from leastnoise.calibration.problem import (
     Effort,
     Problem,
     parse_effort,
+    parse_exact_sensitivity,
     parse_sensitivity,
     parse_shape,
-    whole_sensitivity,
 )
 from leastnoise.calibration.sources import format_source
 
@@ -26,8 +26,8 @@ __all__ = [
     "find_noise",
     "format_source",
     "parse_effort",
+    "parse_exact_sensitivity",
     "parse_sensitivity",
     "parse_shape",
     "register",
-    "whole_sensitivity",
 ]

@@ -61,10 +61,10 @@ def parse_sensitivity(
             got=quote(integer),
             fix="Use True if true answers are integers.",
         )
-    return whole_sensitivity(sensitivity, integer=integer)
+    return parse_exact_sensitivity(sensitivity, integer=integer)
 
 
-def whole_sensitivity(sensitivity: Number, *, integer: bool) -> Fraction:
+def parse_exact_sensitivity(sensitivity: Number, *, integer: bool) -> Fraction:
     """Return a sensitivity, exactly; reject a fraction for integer answers."""
     exact = parse_positive(sensitivity, "sensitivity")
     if integer and exact.denominator != 1:

@@ -41,8 +41,8 @@ def print_allocations(allocations: "list[AllocationAccount]") -> None:
             allocation.name,
             _format_pair(allocation.privacy, ROUND_FLOOR),
             str(allocation.caps),
-            f"{format_share(allocation.rest.square, allocation.caps.square)}, "
-            f"{format_share(allocation.rest.failure, allocation.caps.failure)}",
+            f"{format_share(allocation.remaining_cost.square, allocation.caps.square)}, "
+            f"{format_share(allocation.remaining_cost.failure, allocation.caps.failure)}",
         ]
         for allocation in allocations
     ]

@@ -3,6 +3,7 @@
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import click
@@ -30,6 +31,7 @@ from leastnoise.core.exact import (
     format_ratio,
     format_rounded,
     parse_count,
+    quote,
 )
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
@@ -72,9 +74,10 @@ def calibrate(
     from leastnoise.mechanism import calibrate as find_mechanism
     from leastnoise.mechanism import farthest, half_width
 
+    if save is not None:
+        _check_save(save)
     mechanism = find_mechanism(**options.problem_arguments(**problem), family=family)
     if save is not None:
-        reject_overwriting(save, option="--save")
         write_file(save, mechanism.certificate.to_json(), "The certificate was not written")
     if as_json:
         print_json(_mechanism_data(mechanism))
@@ -141,6 +144,20 @@ def _mechanism_data(mechanism: "Mechanism") -> dict[str, Any]:
             "protected": format_ratio(mechanism.effective_sensitivity),
         },
     }
+
+
+def _check_save(save: str) -> None:
+    """Reject an existing file, unless it can be an earlier certificate: those begin with {."""
+    reject_overwriting(save, option="--save")
+    path = Path(save)
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(1) not in (b"", b"{"):
+                raise InvalidParameter(
+                    "--save must not overwrite a file that is no certificate",
+                    got=quote(save),
+                    fix="Choose another name.",
+                )
 
 
 @click.command(cls=StrictCommand, on_missing=partial(check_missing_problem, "compare"))

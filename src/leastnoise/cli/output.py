@@ -162,7 +162,7 @@ def format_budget(receipt: "Receipt | None", ledger: str) -> str:
         return f"nothing charged: stored answer of {day} returned"
     if receipt.allocation is not None:
         name = printable(receipt.allocation.name)
-        return f"{receipt.allocation.describe_rest()} in allocation {name!r} ({ledger})"
+        return f"{receipt.allocation.describe_remaining()} in allocation {name!r} ({ledger})"
     limit = (
         ""
         if account.limit is None

@@ -1,4 +1,4 @@
-"""The cost of a release in Gaussian differential privacy, where costs add up in squares.
+"""The cost of a release in Gaussian differential privacy: costs (μ², γ) add up.
 
 A release costs (μ², γ) if for every pair of neighboring datasets and every ε
 

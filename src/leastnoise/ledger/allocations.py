@@ -1,4 +1,4 @@
-"""Allocations: parts of a dataset's limit, set aside once, in which costs add up in squares.
+"""Allocations: parts of a dataset's limit, set aside once, with Gaussian accounting.
 
 An allocation moves a guarantee (ε′, δ′) irrevocably out of the plain budget, as one charge. Its
 caps (M², Γ) are fixed at that moment and imply this guarantee: Γ + (1 − Γ)·δ_M(ε′) ≤ δ′. Releases
@@ -128,7 +128,7 @@ class AllocationAccount:
     spent: "GaussianCost"
 
     @property
-    def rest(self) -> "GaussianCost":
+    def remaining_cost(self) -> "GaussianCost":
         """The part of the caps that is not spent."""
         from leastnoise.core.gaussian_cost import GaussianCost
 
@@ -139,7 +139,7 @@ class AllocationAccount:
     @property
     def remaining(self) -> AllocatedPrivacy:
         """The part of the caps that is not spent, with the guarantee that it implies."""
-        return AllocatedPrivacy(self.rest, self.caps, self.privacy, self._remaining_share)
+        return AllocatedPrivacy(self.remaining_cost, self.caps, self.privacy, self._remaining_share)
 
     @property
     def used(self) -> AllocatedPrivacy:
@@ -148,21 +148,20 @@ class AllocationAccount:
 
     @property
     def _remaining_share(self) -> Fraction:
-        rest, caps = self.rest, self.caps
+        rest, caps = self.remaining_cost, self.caps
         share = rest.square / caps.square
         return min(share, rest.failure / caps.failure) if caps.failure else share
 
-    def describe_rest(self) -> str:
+    def describe_remaining(self) -> str:
         """Return how much of the allocation remains, in a few words."""
-        rest = self.rest
+        rest = self.remaining_cost
         failure = format_share(rest.failure, self.caps.failure)
         gamma = f" and {failure} of γ" if self.caps.failure else ""
         return f"{format_share(rest.square, self.caps.square)} of μ²{gamma} remain"
 
     def __str__(self) -> str:
-        return (
-            f"{printable(self.name)!r}: {self.describe_rest()} of {format_guarantee(self.privacy)}"
-        )
+        whole = format_guarantee(self.privacy)
+        return f"{printable(self.name)!r}: {self.describe_remaining()} of {whole}"
 
     def __repr__(self) -> str:
         return f"<allocation {self}>"

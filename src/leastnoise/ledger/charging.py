@@ -210,7 +210,7 @@ def _caps_error(account: AllocationAccount, cost: "GaussianCost", *, plain: bool
     needed = f"{format_share(cost.square, caps.square, ROUND_CEILING)} of μ²"
     if cost.failure:
         needed += f" and {gamma} of γ" if caps.failure else " and γ > 0, of which it has none"
-    rest = account.describe_rest()
+    rest = account.describe_remaining()
     fix = _list_fitting(account, cost)
     if plain:
         fix = fix + Words(
@@ -234,7 +234,7 @@ def _list_fitting(account: AllocationAccount, cost: "GaussianCost") -> Text:
     """Return sentences about releases that fit."""
     from leastnoise.core.gaussian_cost import epsilon_within
 
-    rest = account.rest
+    rest = account.remaining_cost
     if not rest.square:
         return Words("Use another allocation.", "Use another --allocation.")
     pure = format_rounded(epsilon_within(rest.square), 4, ROUND_FLOOR)

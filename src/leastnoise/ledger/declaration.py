@@ -217,7 +217,7 @@ def allocation_to_json(allocation: AllocationAccount) -> Json:
         "privacy": _guarantee_to_json(allocation.privacy),
         "caps": _cost_to_json(allocation.caps),
         "spent": _cost_to_json(allocation.spent),
-        "left": _cost_to_json(allocation.rest),
+        "left": _cost_to_json(allocation.remaining_cost),
     }
 
 

@@ -76,7 +76,7 @@ class Ledger:
         analyst: The name of the analyst, whose spending is also recorded. Default: none.
         analyst_limit: The limit of this analyst, within that of the dataset. Default: none.
         accounting: ``"basic"`` to add up ε and δ, or ``"gaussian"`` to put the whole limit of a new
-            dataset into one allocation, in which costs add up in squares. At ε = 1, δ = 1e-6 that
+            dataset into one allocation, where Gaussian accounting applies. At ε = 1, δ = 1e-6 that
             is better for 12 or more counts: an expected error of 34 instead of 100 for each of 100
             counts (:func:`leastnoise.planning.describe_accounting`). It never changes. Default: as
             recorded, ``"basic"`` for a new dataset.
@@ -263,7 +263,7 @@ class Ledger:
     def allocate(
         self, name: str, privacy: Privacy, *, discovery: Number | None = None
     ) -> "Allocation":
-        """Move a part of the budget into an allocation, in which costs add up in squares.
+        """Move a part of the budget into an allocation, which has Gaussian accounting.
 
         The guarantee is charged at once, and never returns. Everything released from the allocation
         satisfies it. If the allocation exists, it is opened and nothing is charged.

@@ -98,7 +98,7 @@ def check_same_accounting(dataset: str, accounting: str | None, *, gaussian: boo
         fix = Words("Omit accounting=.", "Omit --accounting.")
     else:
         why = "Its releases are charged with ε and δ."
-        fix = "To add up in squares, move a part into an allocation: " + Words(
+        fix = "For Gaussian accounting, move a part into an allocation: " + Words(
             "ledger.allocate(name, privacy).", "leastnoise ledger allocate FILE NAME"
         )
     raise InvalidParameter(

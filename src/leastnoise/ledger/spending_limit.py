@@ -1,7 +1,7 @@
 """The limit that releases spend from: of a dataset, of an analyst, or the caps of an allocation.
 
-In an allocation, costs add up in squares, and a part of it is an :class:`AllocatedPrivacy`: a cost
-with the guarantee that it implies.
+An allocation has Gaussian accounting. A part of it is an :class:`AllocatedPrivacy`: a cost with the
+guarantee that it implies.
 """
 
 from dataclasses import dataclass, replace

@@ -174,7 +174,7 @@ class Mechanism(Rebuilt):
 
     @cached_property
     def gaussian_cost(self) -> GaussianCost:
-        """What one release costs in an allocation, where costs add up in squares: (μ², γ).
+        """What one release costs in an allocation: (μ², γ).
 
         It has μ of Gaussian differential privacy and, for Gaussian noise, ρ of zCDP.
 

@@ -192,7 +192,7 @@ class VectorMechanism(Rebuilt):
 
     @property
     def gaussian_cost(self) -> GaussianCost:
-        """What one release costs in an allocation, where costs add up in squares: (μ², 0)."""
+        """What one release costs in an allocation: (μ², 0)."""
         return self.releaser.cost
 
     @property

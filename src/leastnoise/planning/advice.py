@@ -30,7 +30,7 @@ class PayOff:
     Attributes:
         answers: The number of counts.
         basic: The expected cost of each if ε and δ are split evenly, with the best noise.
-        gaussian: The expected cost of each if costs add up in squares, with Gaussian noise.
+        gaussian: The expected cost of each under Gaussian accounting, with Gaussian noise.
     """
 
     answers: int

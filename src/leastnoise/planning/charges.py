@@ -1,7 +1,7 @@
 """The guarantee that a plan may use, and its charge in a ledger.
 
-A plan has a guarantee, or a share of a ledger: of its limit, or of the caps of an allocation, where
-costs add up in squares. In an allocation its noise is Gaussian and costs the whole share.
+A plan has a guarantee, or a share of a ledger: of its limit, or of the caps of an allocation.
+In an allocation its noise is Gaussian and costs the whole share.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Noise in closed form for one of many numbers: Gaussian for a cost in squares, or split.
+"""Noise in closed form for one of many numbers: Gaussian noise of a given cost, or that of a split.
 
 Its certificates prove the guarantee and the cost, and no lower bound, which would take longer than
 all else.

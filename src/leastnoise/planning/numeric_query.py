@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
-from leastnoise.calibration import check_family, whole_sensitivity
+from leastnoise.calibration import check_family, parse_exact_sensitivity
 from leastnoise.core.exact import (
     Number,
     format_exact,
@@ -72,7 +72,7 @@ class NumericQuery:
             cost = l1
         parsed = {
             "name": _parse_name(name),
-            "sensitivity": whole_sensitivity(sensitivity, integer=_parse_integer(integer)),
+            "sensitivity": parse_exact_sensitivity(sensitivity, integer=_parse_integer(integer)),
             "cost": None if cost is None else as_cost(cost),
             "integer": integer,
             "weight": parse_positive(1 if weight is None else weight, "weight"),

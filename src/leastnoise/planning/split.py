@@ -64,7 +64,7 @@ def split(problem: PlanProblem) -> Candidate:
     try:
         if isinstance(problem.privacy, AllocatedPrivacy):
             raise InvalidParameter(
-                "in an allocation, costs add up in squares", fix="Plan for a guarantee."
+                "in an allocation, Gaussian accounting applies", fix="Plan for a guarantee."
             )
         parts = find_parts(problem)
         mechanisms = map_distinct(_build, problem.queries, parts, [len(parts) == 1] * len(parts))

@@ -51,8 +51,8 @@ def allocate(
 
     A selection gets its part of ε and no δ, which would not improve it. The numbers with noise
     share the rest. The total guarantee is the sum of both parts (basic composition). If all numbers
-    are selections, it is (ε, 0). Where it is better, as for a unit in many groups, costs of both
-    add up in squares instead, and the total guarantee is (ε, δ).
+    are selections, it is (ε, 0). Where Gaussian accounting is better, as for a unit in many groups,
+    it applies to both, and the total guarantee is (ε, δ).
 
     One number gets the noise of :func:`calibrate`, whose certificate states how close to optimal it
     is. Several share the guarantee. A number that is released many times gets the same noise each

@@ -135,7 +135,7 @@ class _Steps:
     def find_available(self, spent: Privacy) -> Fraction:
         """Return the size of the largest amount that the next release may cost."""
         scale = self.target.scale
-        rest = Scale(SpendingLimit.of(self.ledger)).rest
+        rest = Scale(SpendingLimit.of(self.ledger)).remaining
         return max(min(scale.cap(self.target.at_most) - size_of(spent), rest), Fraction(0))
 
     def make_error(self, count: RowCount, spent: Privacy, needed: Privacy | None) -> BudgetExceeded:

@@ -49,7 +49,7 @@ MOST_COUNTS = 12
 # The first count costs a part, 2 to the power of −this, of a mean of so many rows.
 _MANY_ROWS, _PART, _PART_GAUSSIAN = 500_000, 2, 4
 # A count that is no more than noise is followed by one with a quarter of its error: the exponents
-# of 2 by which its cost grows where ε adds up, and in squares.
+# of 2 by which its cost grows under basic and under Gaussian accounting.
 _GROWTH, _GROWTH_GAUSSIAN = 2, 4
 # Another count is worth it if the mean saves more than this multiple of what the count costs.
 _WORTH = 2

@@ -1,4 +1,4 @@
-"""Which closed form is better for several numbers: a split of ε and δ, or costs in squares.
+"""Choose between two closed forms for several numbers: a split of ε and δ, or Gaussian accounting.
 
 The choice depends on estimates in floats, and the guarantee does not: both are proved of the noise
 that is sampled.
@@ -22,14 +22,14 @@ _SMALLEST = 5e-324
 
 
 def prefers_gaussian(privacy: Privacy, numbers: Divided) -> bool:
-    """Return whether numbers with noise get less noise if they share a cost in squares."""
+    """Return whether numbers with noise have smaller errors under Gaussian accounting."""
     return bool(privacy.delta) and _estimate_gaussian(privacy, numbers) < _estimate_split(
         privacy, numbers
     )
 
 
 def selects_within_cost(privacy: Privacy, numbers: Divided, rest: Privacy) -> bool:
-    """Return whether selections, and numbers with noise, share a cost in squares better than ε.
+    """Return whether Gaussian accounting is better for selections and numbers than a split of ε.
 
     They do if the product of all errors is smaller: the rank error of a selection is in proportion
     to 1/ε, and the error of noise is as in the choice between a split and Gaussian noise.

@@ -1,7 +1,7 @@
 """``error=``: the smallest amount with which an answer has the target error.
 
-The amount is an ε where ε and δ add up, and a share of the allocation where costs add up in
-squares. It is searched for among decimals of four digits. The noise that each candidate would get,
+The amount is an ε under basic accounting, and a share of the allocation under Gaussian accounting.
+It is searched for among decimals of four digits. The noise that each candidate would get,
 as it is sampled, decides whether the error is reached at 95% confidence.
 """
 
@@ -70,12 +70,12 @@ class Scale:
         return at_most * self.limit.whole.epsilon
 
     @property
-    def rest(self) -> Fraction:
+    def remaining(self) -> Fraction:
         """The size of the rest of the limit."""
         return Fraction(0) if self.limit is None else self.cap(self.limit.remaining_share)
 
     def guess(self, ratio: float) -> Fraction:
-        """Return about the size for a ratio: μ of everything if costs add up in squares, or ε."""
+        """Return about the size for a ratio: the total μ in an allocation, otherwise ε."""
         size = ratio
         if self.limit is not None and self.limit.caps is not None:
             size = ratio**2 / as_float(self.limit.caps.square)
@@ -119,7 +119,9 @@ class TargetError:
     def add_advice(self, failure: BudgetExceeded) -> BudgetExceeded:
         """Add to an error of the ledger the answer's error that the remaining budget allows."""
         problem = Words(failure.problem, failure.headline.rstrip("."))
-        return BudgetExceeded(problem, fix=self.advise(self.scale.rest), details=failure.details)
+        return BudgetExceeded(
+            problem, fix=self.advise(self.scale.remaining), details=failure.details
+        )
 
     def advise(self, cap: Fraction) -> Text:
         """Return a sentence about the error that the size of an amount allows."""
@@ -175,7 +177,7 @@ def find_amount(planned: PlannedQuery, target: TargetError) -> Privacy:
             break
         size = min(_round_up(size * _RAISE), scale.most) if size < scale.most else None
     if size is None:
-        raise target.make_error(scale.most if scale.limit is None else scale.rest, None)
+        raise target.make_error(scale.most if scale.limit is None else scale.remaining, None)
     return scale.amount(size)
 
 
@@ -189,7 +191,7 @@ def check_cap(target: TargetError, amount: Privacy, at_most: Fraction | None) ->
     """
     cap = None if at_most is None else target.scale.cap(at_most)
     if cap is not None and size_of(amount) > cap:
-        raise target.make_error(min(cap, target.scale.rest), amount)
+        raise target.make_error(min(cap, target.scale.remaining), amount)
 
 
 def find_size(target: TargetError, guess: Fraction) -> Fraction | None:

@@ -211,7 +211,7 @@ def _format_budget(receipt: Receipt | None, ledger: str) -> str:
     if receipt.reused:
         return f"nothing charged: stored answer of {day} returned"
     if receipt.allocation is not None:
-        rest, name = receipt.allocation.describe_rest(), printable(receipt.allocation.name)
+        rest, name = receipt.allocation.describe_remaining(), printable(receipt.allocation.name)
         return f"{rest} in allocation {name!r} ({ledger or f'recorded {day}'})"
     limit = "" if account.limit is None else f" of {format_guarantee(account.limit)}"
     return f"{format_guarantee(account.remaining)} remain{limit} ({ledger or f'recorded {day}'})"

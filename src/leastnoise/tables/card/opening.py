@@ -235,8 +235,8 @@ def _check_largest(card: Card, ledger: Ledger | Unrecorded) -> None:
             )
     elif ledger.accounting == "gaussian" and (largest.epsilon or largest.delta is not None):
         raise InvalidParameter(
-            f"{card.where('largest')} must be a share in an allocation, where costs add up in "
-            "squares",
+            f"{card.where('largest')} must be a share in an allocation, which has Gaussian "
+            "accounting",
             got="ε or δ",
             fix='Write share = "1/50" in its place.',
         )
