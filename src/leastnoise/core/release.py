@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from leastnoise.core.exact import exact_ratio, format_exact
 from leastnoise.core.gaussian_cost import GaussianCost, find_caps
 from leastnoise.core.guarantee import check_privacy
-from leastnoise.core.lattice import Grid, effective_sensitivity, effective_square
-from leastnoise.core.noise import Gaussian, LatticeNoise, Rounded
+from leastnoise.core.lattice import Grid, effective_sensitivity, effective_square, effective_steps
+from leastnoise.core.noise import Gaussian, JointNoise, LatticeNoise, Rounded
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.sampling import SYSTEM, CipherTape
 from leastnoise.core.tape import Draw, Tape
@@ -210,6 +210,122 @@ class VectorReleaser(Rebuilt):
             )
         scheme = self.noise.scheme
         return prepare_array(values, self.grid, scheme, CipherTape, integer=self.integer, what=what)
+
+
+@dataclass(frozen=True)
+class JointReleaser(Rebuilt):
+    """Adds joint noise to several numbers; it cannot exist unless its noise is private.
+
+    One unit changes all numbers together, number i by at most Δᵢ. Each is rounded to a lattice of
+    its own, so lattice points move by at most :func:`effective_steps`, in all numbers at once.
+
+    Attributes:
+        noise: The joint noise on the lattices.
+        privacy: The guarantee of one release of all numbers.
+        sensitivities: Δ of each number.
+        integers: Whether each number is an integer.
+        grids: The lattice of each released number.
+
+    Raises:
+        NotPrivate: If the noise does not satisfy the guarantee for all shifts together.
+    """
+
+    noise: JointNoise
+    privacy: Privacy
+    sensitivities: tuple[Fraction, ...]
+    integers: tuple[bool, ...]
+    grids: tuple[Grid, ...] = field(init=False, repr=False, compare=False)
+    _draw: Callable[[Tape], tuple[int, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Prove that the noise, as it is sampled, satisfies the guarantee."""
+        steps = self.noise.steps
+        if not len(steps) == len(self.sensitivities) == len(self.integers):
+            raise InvalidParameter(
+                "Joint noise needs a sensitivity for each number",
+                got=f"{len(self.sensitivities)} for {len(steps)}",
+                fix="Calibrate again.",
+            )
+        for delta, step, integer in zip(self.sensitivities, steps, self.integers, strict=True):
+            if delta <= 0 or (integer and (step != 1 or delta.denominator != 1)):
+                raise InvalidParameter(
+                    "Sensitivities must be greater than 0, and for integers integers with step 1",
+                    got=f"{format_exact(delta)} with step {format_exact(step)}",
+                    fix="Calibrate again.",
+                )
+        self.noise.check_privacy(self.privacy, self.effective_shifts)
+        object.__setattr__(self, "grids", tuple(map(Grid, steps)))
+        object.__setattr__(self, "_draw", self.noise.scheme.draw)
+
+    @property
+    def effective_shifts(self) -> tuple[int, ...]:
+        """How many steps of its lattice one unit can change each number."""
+        each = zip(self.sensitivities, self.noise.steps, self.integers, strict=True)
+        return tuple(
+            int(delta) if integer else effective_steps(delta, step) for delta, step, integer in each
+        )
+
+    def prepare(self, values: object) -> Draw[tuple[int, ...]]:
+        """Check values without reading bits; return the function that adds noise to all."""
+        if not isinstance(values, tuple | list) or len(values) != len(self.grids):
+            raise InvalidParameter(
+                f"values must be a tuple or a list of {len(self.grids)} numbers",
+                got=f"another object of type {type(values).__name__}",
+                fix="Pass one number for each sensitivity.",
+            )
+        ratios = [exact_ratio(value) for value in values]
+        for (_, denominator), integer in zip(ratios, self.integers, strict=True):
+            if integer and denominator != 1:
+                raise InvalidParameter(
+                    "The value to release must be an integer with " + INTEGER,
+                    got="a non-integer",
+                    fix="Omit " + INTEGER + ".",
+                )
+        points = [grid.index(*ratio) for grid, ratio in zip(self.grids, ratios, strict=True)]
+        draw = self._draw
+
+        def add(tape: Tape | None = None) -> tuple[int, ...]:
+            noise = draw(tape or SYSTEM)
+            return tuple(point + index for point, index in zip(points, noise, strict=True))
+
+        return add
+
+    def add_noise_to_steps(
+        self, columns: Sequence[Sequence[int]], steps: Sequence[Fraction], tape: Tape | None = None
+    ) -> list[list[int]]:
+        """Return noisy columns: one row of joint noise for each row, as one unit is in one row.
+
+        Args:
+            columns: For each number its values in all rows, in multiples of a step.
+            steps: The step of each column.
+            tape: The bits. Default: those of the operating system.
+        """
+        parts = zip(columns, self.grids, steps, self.integers, strict=True)
+        points = []
+        for column, grid, step, integer in parts:
+            if integer and step.denominator != 1:
+                raise InvalidParameter(
+                    "The values to release must be integers",
+                    got=f"multiples of {format_exact(step)}",
+                    fix="Calibrate for real numbers.",
+                )
+            points.append(grid.indices(column, step))
+        rows, bits = len(points[0]), tape or SYSTEM
+        if any(len(column) != rows for column in points):
+            raise TypeError("columns of joint noise must have the same rows")
+        if rows < _MANY:
+            noise: Sequence[Sequence[int]] = [self._draw(bits) for _ in range(rows)]
+            samples: Sequence[Sequence[int]] = list(zip(*noise, strict=True))
+        else:
+            from leastnoise.core.arrays import draw_joint  # numpy, on first use
+
+            samples = [column.tolist() for column in draw_joint(self.noise.scheme, rows, bits)]
+        if not rows:
+            return [[] for _ in points]
+        return [
+            [point + index for point, index in zip(column, own, strict=True)]
+            for column, own in zip(points, samples, strict=True)
+        ]
 
 
 def prepare_pair(

@@ -20,6 +20,12 @@ from leastnoise.mechanism.answer_text import (
 )
 from leastnoise.mechanism.discretized import Discretized
 from leastnoise.mechanism.factory import calibrate, calibrate_problem
+from leastnoise.mechanism.joint import (
+    JointAnswers,
+    JointMechanism,
+    JointPart,
+    calibrate_joint,
+)
 from leastnoise.mechanism.mechanism import Mechanism
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
 from leastnoise.mechanism.revealing import check_allow_exact, revealing_probability
@@ -33,6 +39,9 @@ __all__ = [
     "Answers",
     "AnyMechanism",
     "Discretized",
+    "JointAnswers",
+    "JointMechanism",
+    "JointPart",
     "Mechanism",
     "PairAnswer",
     "PairMechanism",
@@ -41,6 +50,7 @@ __all__ = [
     "VectorMechanism",
     "as_noise",
     "calibrate",
+    "calibrate_joint",
     "calibrate_pair",
     "calibrate_problem",
     "calibrate_vector",
