@@ -225,19 +225,25 @@ class JointMechanism(Rebuilt):
         probability. None if the probability is 1 and the noise is unbounded.
         """
         noise = self.noise
-        if confidence >= 1:
-            if not isinstance(noise, BoundedJointStaircase):
-                return None
-            boxes = noise.last_box + 1
-        else:
+        if confidence >= 1 and not isinstance(noise, BoundedJointStaircase):
+            return None
+        if confidence not in self._last_boxes:
             high = 1
             while noise.box_probability(high) < confidence:
                 high *= 2
-            boxes = first_index(0, high, lambda n: noise.box_probability(n) >= confidence)
+            self._last_boxes[confidence] = (
+                first_index(0, high, lambda n: noise.box_probability(n) >= confidence) - 1
+            )
+        box = self._last_boxes[confidence]
         return tuple(
-            noise.half_width(place, boxes - 1) * step + rounding_error(step, integer=integer)
+            noise.half_width(place, box) * step + rounding_error(step, integer=integer)
             for place, (step, integer) in enumerate(zip(noise.steps, self.integers, strict=True))
         )
+
+    @cached_property
+    def _last_boxes(self) -> dict[Fraction, int]:
+        """The last box within the errors at a confidence."""
+        return {}
 
     def explain(self, *, people: int | None = None) -> str:
         """Explain in plain words the guarantee for all numbers together.

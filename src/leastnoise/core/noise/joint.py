@@ -335,7 +335,7 @@ class JointMarginal(LatticeNoise):
             f"ratio={format_exact(self.ratio)}, numbers={len(self.shifts)})"
         )
 
-    @property
+    @cached_property
     def joint(self) -> JointStaircase:
         """Joint noise with this marginal; the steps of the other numbers do not matter."""
         return JointStaircase((self.step,) * len(self.shifts), self.shifts, self.edges, self.ratio)
@@ -380,8 +380,10 @@ class JointMarginal(LatticeNoise):
         """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
         if confidence >= 1:
             raise no_maximum_error(confidence)
-        allowed = (1 - confidence) / 2
-        return self._first_index(lambda j: self._tail(j) <= allowed)
+        if confidence not in self._widths:
+            allowed = (1 - confidence) / 2
+            self._widths[confidence] = self._first_index(lambda j: self._tail(j) <= allowed)
+        return self._widths[confidence]
 
     def moment(self, p: int) -> Fraction:
         """Return E |X|ᵖ, exactly.
@@ -410,6 +412,11 @@ class JointMarginal(LatticeNoise):
             got=f"sensitivity {format_exact(sensitivity)}",
             fix="Use the guarantee of the joint noise.",
         )
+
+    @cached_property
+    def _widths(self) -> dict[Fraction, int]:
+        """Half-widths by confidence: every answer of a table asks for the same few."""
+        return {}
 
     def _count_others(self, box: int) -> int:
         return self.joint.count_others(self.place, box)
