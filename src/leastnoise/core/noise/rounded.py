@@ -204,6 +204,8 @@ def _rounding_difference(rounded: Rounded, p: Fraction) -> Fraction:
     Sum by parts.
     """
     density, g = rounded.noise.density(Fraction(0), BITS).upper, rounded.step
+    if p == 1:
+        return g**2 / 4 * density
     if p < 1:
         return power(g / 2, p).upper
     if p >= 2:
