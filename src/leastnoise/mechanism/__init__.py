@@ -25,6 +25,7 @@ from leastnoise.mechanism.joint import (
     JointMechanism,
     JointPart,
     calibrate_joint,
+    find_blocks,
 )
 from leastnoise.mechanism.mechanism import Mechanism
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
@@ -57,6 +58,7 @@ __all__ = [
     "check_allow_exact",
     "exact_release",
     "farthest",
+    "find_blocks",
     "format_brief",
     "format_errors",
     "format_value",

@@ -17,13 +17,14 @@ from leastnoise.core.exact import (
     parse_confidence,
     quote,
 )
+from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import BoundedJointStaircase, JointNoise
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.core.release import JointReleaser, Rebuilt
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, Power, l1
-from leastnoise.errors import InvalidParameter, parameter
+from leastnoise.errors import InvalidParameter, NotPrivate, parameter
 from leastnoise.json_types import Json
 from leastnoise.ledger import (
     UNRECORDED,
@@ -135,7 +136,18 @@ class JointMechanism(Rebuilt):
     @cached_property
     def parts(self) -> "tuple[JointPart, ...]":
         """The mechanism of each number, for its noise alone: errors, intervals and costs."""
-        return tuple(JointPart.of(self, place) for place in range(len(self)))
+        shared: dict[tuple[Fraction, bool], Discretized] = {}
+        parts = []
+        for place, kind in enumerate(zip(self.sensitivities, self.integers, strict=True)):
+            if kind not in shared:  # equal numbers have equal noise, whose cost is computed once
+                shared[kind] = Discretized(self.noise.marginal(place), self.objective)
+            parts.append(JointPart.of(self, place, shared[kind]))
+        return tuple(parts)
+
+    def has_part(self, part: "JointPart") -> bool:
+        """Return whether a part has the sensitivity and the guarantee of its number here."""
+        own = self.privacy, self.sensitivities[part.place], self.integers[part.place]
+        return own == (part.privacy, part.sensitivity, part.integer)
 
     @property
     def cost(self) -> Fraction:
@@ -146,6 +158,11 @@ class JointMechanism(Rebuilt):
     def composed_as(self) -> Privacy:
         """The part of a composition (:func:`leastnoise.compose`): the guarantee."""
         return self.privacy
+
+    @cached_property
+    def gaussian_cost(self) -> GaussianCost:
+        """What one release of all numbers costs in an allocation: as much as any (ε, δ)."""
+        return cost_of_guarantee(self.privacy)
 
     @cached_property
     def needs_allow_exact(self) -> bool:
@@ -279,13 +296,13 @@ class JointPart(Mechanism):
     place: int
 
     @classmethod
-    def of(cls, mechanism: JointMechanism, place: int) -> "JointPart":
-        """Return the part for one number."""
-        noise = mechanism.noise.marginal(place)
+    def of(cls, mechanism: JointMechanism, place: int, discretized: Discretized) -> "JointPart":
+        """Return the part for one number, whose noise is ``discretized``."""
+        noise, objective = discretized.noise, discretized.objective
         delta, integer = mechanism.sensitivities[place], mechanism.integers[place]
-        objective = mechanism.objective
-        certificate = Certificate.of(noise, mechanism.privacy, delta, objective, source=_SOURCE)
-        discretized = Discretized(noise, objective)
+        certificate = Certificate.of(
+            noise, mechanism.privacy, delta, objective, source=_SOURCE, cost=discretized.cost
+        )
         own = mechanism.privacy, delta, noise, certificate, discretized, integer
         return cls(*own, mechanism, place)
 
@@ -296,6 +313,11 @@ class JointPart(Mechanism):
             NotPrivate: If it does not.
         """
         replace(self)  # the constructor proves it
+
+    @property
+    def gaussian_cost(self) -> GaussianCost:
+        """What a release of all numbers of the joint noise costs in an allocation."""
+        return self.owner.gaussian_cost
 
     @cached_property
     def _description(self) -> tuple[Json, str]:
@@ -326,6 +348,45 @@ class JointPart(Mechanism):
             "source": _SOURCE,
         }
         return description | facts, digest(description)
+
+
+# A mechanism of one or several numbers, and the places of these numbers.
+JointBlock = tuple[Mechanism | JointMechanism, tuple[int, ...]]
+
+
+def find_blocks(mechanisms: Sequence[Mechanism]) -> list[JointBlock]:
+    """Return the blocks of mechanisms that are released together: parts with one owner are one.
+
+    The places of a block are in the order of its numbers.
+
+    Raises:
+        NotPrivate: If some numbers of a joint mechanism are missing, repeated or changed.
+    """
+    owners: dict[int, JointMechanism] = {}
+    places: dict[int, dict[int, int]] = {}
+    blocks: list[JointBlock] = []
+    for at, mechanism in enumerate(mechanisms):
+        if not isinstance(mechanism, JointPart):
+            blocks.append((mechanism, (at,)))
+            continue
+        owner = mechanism.owner
+        owners[id(owner)] = owner
+        own = places.setdefault(id(owner), {})
+        if mechanism.place in own or not owner.has_part(mechanism):
+            raise _not_joint()
+        own[mechanism.place] = at
+    for key, owner in owners.items():
+        if sorted(places[key]) != list(range(len(owner))):
+            raise _not_joint()
+        blocks.append((owner, tuple(places[key][number] for number in range(len(owner)))))
+    return blocks
+
+
+def _not_joint() -> NotPrivate:
+    return NotPrivate(
+        "The numbers of joint noise must be released together, each once",
+        fix="Use all parts of a joint mechanism, as calibrate_joint() returns them.",
+    )
 
 
 @Composable.register

@@ -14,7 +14,7 @@ from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee, find_
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import DISCOVERY, AllocatedPrivacy, Ledger, SpendingLimit, make_part
-from leastnoise.mechanism import Mechanism
+from leastnoise.mechanism import Mechanism, find_blocks
 from leastnoise.planning.options import Option, PlanProblem
 from leastnoise.planning.shared import share as share_gaussian
 from leastnoise.planning.split import split
@@ -67,7 +67,7 @@ def _take_share(ledger: Ledger | None, share: Number) -> Privacy:
 
 def find_cost(privacy: Privacy, mechanisms: Sequence[Mechanism]) -> GaussianCost:
     """Return the cost of a plan in an allocation: its part, or else the cost of its noise."""
-    cost = total_cost(mechanism.gaussian_cost for mechanism in mechanisms)
+    cost = total_cost(block.gaussian_cost for block, _ in find_blocks(mechanisms))
     if not isinstance(privacy, AllocatedPrivacy):
         return cost
     if not cost.fits(privacy.cost):

@@ -7,7 +7,7 @@ from fractions import Fraction
 from leastnoise.core.exact import format_exact, format_rounded, format_short
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.planning.numeric_query import DEFAULT_CONFIDENCE, NumericQuery
-from leastnoise.planning.options import SHARED, Option
+from leastnoise.planning.options import JOINT, SHARED, Option
 
 _NONE = "–"
 # The number of answers whose errors are shown for each option.
@@ -23,6 +23,11 @@ def explain_total(how: str, answers: int) -> str:
         )
     if answers == 1:
         return "There is one answer."
+    if how == JOINT:
+        return (
+            "Blocks of answers have joint noise: one sample for the whole block, which satisfies a "
+            "part of the guarantee. The parts of the blocks add up."
+        )
     return "Each answer has a part of the guarantee: ε values add; 1 − δ values multiply."
 
 
