@@ -315,6 +315,11 @@ class JointPart(Mechanism):
         replace(self)  # the constructor proves it
 
     @property
+    def composed_as(self) -> Privacy:  # type: ignore[override]  # its noise alone proves less
+        """The part of a composition (:func:`leastnoise.compose`): the guarantee."""
+        return self.privacy
+
+    @property
     def gaussian_cost(self) -> GaussianCost:
         """What a release of all numbers of the joint noise costs in an allocation."""
         return self.owner.gaussian_cost

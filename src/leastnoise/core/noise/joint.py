@@ -36,6 +36,7 @@ from leastnoise.core.exact import (
     exact_power,
     exponential,
     first_index,
+    fixed_power,
     format_exact,
     sum_of_powers,
 )
@@ -47,6 +48,9 @@ from leastnoise.core.profile import Curve
 from leastnoise.core.sampling import GrowingBoxes, JointScheme, Tape, run_scheme, sum_growing
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 
+# Probabilities of boxes are in units of 2⁻¹²⁸.
+_BITS = 128
+_ONE = 1 << _BITS
 # The weight of the last box, and the most boxes of bounded joint noise.
 _WEIGHT_BITS, _MOST_BOXES = 64, 1 << 12
 # The most numbers of joint noise, and the most work of an exact sum: numbers² · digits.
@@ -120,6 +124,10 @@ class JointNoise:
     def box_probability(self, boxes: int) -> Fraction:
         """Return P(the noise lies in box ``boxes`` − 1), or 0 for ``boxes`` = 0."""
 
+    @abstractmethod
+    def mixture(self, rest: Fraction) -> list[Fraction]:
+        """Return lower bounds of the probabilities of boxes 0, 1, …, up to a remaining ``rest``."""
+
     def half_width(self, place: int, box: int) -> int:
         """Return the half-width of a box for one number, in steps."""
         return box * self.shifts[place] + self.edges[place]
@@ -183,6 +191,18 @@ class JointStaircase(JointNoise):
         # Larger boxes of the mixture have points in this one too.
         inside = self.count_points(boxes - 1) * self._unit
         return 1 - exact_power(self.ratio, boxes) * Fraction(left - inside, whole)
+
+    def mixture(self, rest: Fraction) -> list[Fraction]:
+        """See JointNoise."""
+        whole, lowest, tails = self._sum_from(0), rest, [(_ONE, _ONE)]
+        while tails[-1][1] > lowest * _ONE:
+            box = len(tails)
+            low, high = fixed_power(self.ratio, box, _BITS)
+            own = self._sum_from(box)
+            tails.append((low * own // whole, -(-high * own // whole)))
+        return [
+            Fraction(max(0, before - after), _ONE) for (before, _), (_, after) in pairwise(tails)
+        ]
 
     def marginal(self, place: int) -> "JointMarginal":
         """See JointNoise."""
@@ -257,6 +277,10 @@ class BoundedJointStaircase(JointNoise):
         # Larger boxes have points in this one too.
         beyond = sum(self._falls[boxes:]) * (self.count_points(boxes - 1) if boxes else 0)
         return Fraction(inside + beyond, self.total)
+
+    def mixture(self, rest: Fraction) -> list[Fraction]:  # noqa: ARG002 -- there is no rest
+        """See JointNoise."""
+        return [Fraction(weight, self.total) for weight in self._box_weights]
 
     def marginal(self, place: int) -> DiscreteSteps:
         """See JointNoise."""
