@@ -23,7 +23,7 @@ from leastnoise.core.noise import (
     JointStaircase,
     Run,
 )
-from leastnoise.core.release import JointReleaser
+from leastnoise.core.release import JointReleaser, JointRows
 from leastnoise.core.sampling import (
     CipherTape,
     GrowingBoxes,
@@ -404,13 +404,23 @@ def test_columns_get_a_row_of_joint_noise_each() -> None:
     noise = JointStaircase((ONE,) * 2, (1, 1), (0, 0), Fraction(1, 2))
     releaser = JointReleaser(noise, ln.Privacy(1), (ONE, ONE), (True, True))
     for rows in (0, 1, 7, 1000):
-        columns = releaser.add_noise_to_steps([[5] * rows, list(range(rows))], [ONE, ONE])
-        assert [len(column) for column in columns] == [rows, rows]
-        assert all(abs(x - 5) < 200 for x in columns[0])
-    with pytest.raises(TypeError, match="the same rows"):
-        releaser.add_noise_to_steps([[1, 2], [3]], [ONE, ONE])
+        adder = JointRows(releaser)
+        first = adder.add_noise_to_steps(0, [5] * rows, ONE)
+        second = adder.add_noise_to_steps(1, list(range(rows)), ONE)
+        assert (len(first), len(second)) == (rows, rows)
+        assert all(abs(x - 5) < 200 for x in first)
+    # One sample per row: both numbers of a row are in the same box as often as the law says.
+    far = [max(abs(x), abs(y)) >= 3 for x, y in zip(*releaser.sample(20_000), strict=True)]
+    low, high = clopper_pearson(sum(far), 20_000, FALSE_ALARM)
+    assert low <= 1 - noise.box_probability(3) <= high
+    with pytest.raises(TypeError, match="used once, with the same rows"):
+        adder.add_noise_to_steps(1, [0] * 1000, ONE)
+    adder = JointRows(releaser)
+    adder.add_noise_to_steps(0, [1, 2], ONE)
+    with pytest.raises(TypeError, match="used once, with the same rows"):
+        adder.add_noise_to_steps(1, [1], ONE)
     with pytest.raises(InvalidParameter, match=r"multiples of 0\.5"):
-        releaser.add_noise_to_steps([[1], [3]], [ONE, Fraction(1, 2)])
+        adder.add_noise_to_steps(1, [1, 2], Fraction(1, 2))
 
 
 def test_noise_can_be_pickled_with_its_releaser() -> None:

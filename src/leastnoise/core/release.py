@@ -290,42 +290,46 @@ class JointReleaser(Rebuilt):
 
         return add
 
-    def add_noise_to_steps(
-        self, columns: Sequence[Sequence[int]], steps: Sequence[Fraction], tape: Tape | None = None
-    ) -> list[list[int]]:
-        """Return noisy columns: one row of joint noise for each row, as one unit is in one row.
-
-        Args:
-            columns: For each number its values in all rows, in multiples of a step.
-            steps: The step of each column.
-            tape: The bits. Default: those of the operating system.
-        """
-        parts = zip(columns, self.grids, steps, self.integers, strict=True)
-        points = []
-        for column, grid, step, integer in parts:
-            if integer and step.denominator != 1:
-                raise InvalidParameter(
-                    "The values to release must be integers",
-                    got=f"multiples of {format_exact(step)}",
-                    fix="Calibrate for real numbers.",
-                )
-            points.append(grid.indices(column, step))
-        rows, bits = len(points[0]), tape or SYSTEM
-        if any(len(column) != rows for column in points):
-            raise TypeError("columns of joint noise must have the same rows")
+    def sample(self, rows: int, tape: Tape | None = None) -> list[list[int]]:
+        """Return a column of noise for each number: row j of all columns is one sample."""
+        bits = tape or SYSTEM
         if rows < _MANY:
-            noise: Sequence[Sequence[int]] = [self._draw(bits) for _ in range(rows)]
-            samples: Sequence[Sequence[int]] = list(zip(*noise, strict=True))
-        else:
-            from leastnoise.core.arrays import draw_joint  # numpy, on first use
+            samples = [self._draw(bits) for _ in range(rows)]
+            return [[sample[place] for sample in samples] for place in range(len(self.grids))]
+        from leastnoise.core.arrays import draw_joint  # numpy, on first use
 
-            samples = [column.tolist() for column in draw_joint(self.noise.scheme, rows, bits)]
-        if not rows:
-            return [[] for _ in points]
-        return [
-            [point + index for point, index in zip(column, own, strict=True)]
-            for column, own in zip(points, samples, strict=True)
-        ]
+        return [column.tolist() for column in draw_joint(self.noise.scheme, rows, bits)]
+
+
+class JointRows:
+    """Adds joint noise to the columns of a table, whose rows one unit changes in one place only.
+
+    All columns of a row get one sample of the noise. Each column can be given once: the same noise
+    on other true numbers would reveal their difference.
+    """
+
+    def __init__(self, releaser: JointReleaser, tape: Tape | None = None) -> None:
+        self._releaser, self._tape = releaser, tape
+        self._noise: list[list[int]] | None = None
+        self._used: set[int] = set()
+
+    def add_noise_to_steps(self, place: int, numbers: Sequence[int], step: Fraction) -> list[int]:
+        """Return the noisy numbers of one column, given in multiples of a step."""
+        releaser = self._releaser
+        if releaser.integers[place] and step.denominator != 1:
+            raise InvalidParameter(
+                "The values to release must be integers",
+                got=f"multiples of {format_exact(step)}",
+                fix="Calibrate for real numbers.",
+            )
+        points = releaser.grids[place].indices(numbers, step)
+        if self._noise is None:
+            self._noise = releaser.sample(len(points), self._tape)
+        noise = self._noise[place]
+        if place in self._used or len(noise) != len(points):
+            raise TypeError("each column of joint noise is used once, with the same rows")
+        self._used.add(place)
+        return [point + index for point, index in zip(points, noise, strict=True)]
 
 
 def prepare_pair(

@@ -1,0 +1,120 @@
+"""Joint noise for the numbers of a table that each unit changes in the same rows only.
+
+*When it applies.* Let a unit change the k numbers of at most m groups, and no numbers of other
+groups. Each group gets one sample of joint noise, which satisfies (ε, δ) for all changes of its k
+numbers together. So m groups satisfy (mε, mδ), whatever k is. That needs that all k numbers are
+computed from the same choice of groups: two queries that omit different rows may count a unit in
+different groups. So a block has the numbers of one query, or those of queries without groups, which
+have a single row.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from leastnoise.calibration import find_joint
+from leastnoise.core.exact import as_float
+from leastnoise.core.noise import BoundedJointStaircase
+from leastnoise.core.privacy import Privacy
+from leastnoise.errors import InvalidParameter, Unsupported
+from leastnoise.mechanism import JointMechanism, Mechanism
+from leastnoise.tables.noise_choice import estimate_split
+from leastnoise.tables.queries.planned_query import PlannedQuery
+from leastnoise.tables.released_number import Divided, ReleasedNumber
+
+# The places of the numbers of each block among all distinct numbers.
+JointBlocks = tuple[tuple[int, ...], ...]
+
+
+def find_joint_blocks(
+    queries: Sequence[PlannedQuery], places: Sequence[tuple[int, ...]]
+) -> JointBlocks:
+    """Return the places of numbers that can have joint noise.
+
+    A number that several queries with groups share stays alone.
+    """
+    if not any(planned.query.key_columns for planned in queries):
+        alone = [
+            place
+            for planned, own in zip(queries, places, strict=True)
+            if not planned.query.makes_numbers
+            for place in own
+        ]
+        block = tuple(sorted({*alone}))
+        return (block,) if len(block) > 1 else ()
+    every = [place for own in places for place in own]
+    return tuple(
+        own
+        for planned, own in zip(queries, places, strict=True)
+        if len(own) > 1
+        and not planned.query.makes_numbers
+        and all(every.count(place) == 1 for place in own)
+    )
+
+
+def estimate_joint(privacy: Privacy, numbers: Divided, blocks: JointBlocks) -> float:
+    """Return about the errors with joint noise, in the measure of :func:`estimate_split`.
+
+    The maximum errors of deciding counts over Δ, or else all expected errors, which are (k + 1)/2ε
+    for k numbers. Infinite if a block cannot have joint noise.
+    """
+    total, joined = 0.0, set()
+    deciding = any(number.decides for number, _ in numbers)
+    for block in blocks:
+        joined |= {*block}
+        own = _divide(privacy, numbers, block)
+        try:
+            if not own.epsilon:
+                return float("inf")
+            if any(numbers[place][0].decides for place in block):
+                noise = _build(own, [numbers[place][0] for place in block]).noise
+                if isinstance(noise, BoundedJointStaircase):
+                    total += sum(
+                        as_float(Fraction(noise.half_width(at, noise.last_box), noise.shifts[at]))
+                        for at, place in enumerate(block)
+                        if numbers[place][0].decides
+                    )
+            elif not deciding:
+                total += len(block) * (len(block) + 1) / 2 / as_float(own.epsilon)
+        except (InvalidParameter, Unsupported):
+            return float("inf")
+    rest = [each for place, each in enumerate(numbers) if place not in joined]
+    if rest and (not deciding or any(number.decides for number, _ in rest)):
+        total += estimate_split(privacy, rest)
+    return total
+
+
+def join(
+    privacy: Privacy,
+    numbers: Divided,
+    blocks: JointBlocks,
+    build_alone: Callable[[Privacy, ReleasedNumber], Mechanism],
+) -> tuple[Mechanism, ...]:
+    """Return the mechanism of each number: joint noise for blocks, and its own for the others."""
+    mechanisms: dict[int, Mechanism] = {}
+    for block in blocks:
+        joint = _build(_divide(privacy, numbers, block), [numbers[place][0] for place in block])
+        mechanisms |= dict(zip(block, joint.parts, strict=True))
+    for place, (number, part) in enumerate(numbers):
+        if place not in mechanisms:
+            share = part / number.touched
+            own = Privacy(privacy.epsilon * share, privacy.delta * share)
+            mechanisms[place] = build_alone(own, number)
+    return tuple(mechanisms[place] for place in range(len(numbers)))
+
+
+def _divide(privacy: Privacy, numbers: Divided, block: Sequence[int]) -> Privacy:
+    """Return the guarantee of one release of a block: its part, divided among its groups."""
+    touched = max(numbers[place][0].touched for place in block)
+    share = sum((numbers[place][1] for place in block), Fraction(0)) / touched
+    bounded = any(numbers[place][0].decides for place in block)
+    delta = privacy.delta * share if bounded else Fraction(0)  # unbounded noise needs none
+    return Privacy(privacy.epsilon * share, delta)
+
+
+def _build(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> JointMechanism:
+    """Return joint noise for the numbers of a block, bounded if one of them decides."""
+    deltas = tuple(number.sensitivity for number in numbers)
+    integers = tuple(number.integer for number in numbers)
+    bounded = any(number.decides for number in numbers)
+    noise = find_joint(privacy, deltas, integers, bounded=bounded)
+    return JointMechanism(privacy, deltas, integers, noise)
