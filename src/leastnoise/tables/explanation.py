@@ -15,7 +15,7 @@ from leastnoise.ledger import AllocatedPrivacy
 from leastnoise.mechanism import AnyMechanism, Mechanism, half_width
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable, wrap
 from leastnoise.tables.add_noise import Numbers, show_above
-from leastnoise.tables.answers import USUAL
+from leastnoise.tables.answers import USUAL, at_most
 from leastnoise.tables.bounding import REPLACE
 from leastnoise.tables.mean_release import MeanCost, estimate_cost
 from leastnoise.tables.mean_target import MeanTarget
@@ -127,8 +127,7 @@ class Explanation:
         source, many = prepared.source, len(prepared.queries)
         who = "every row"
         if unit.column is not None:
-            rows = f"{unit.max_rows} row{'s' * (unit.max_rows != 1)}"
-            who = f"{unit.column}, at most {rows} per unit per group"
+            who = f"{unit.column}, {_describe_max_rows(prepared)}"
         change = "replacing" if unit.neighbors == REPLACE else "adding or removing"
         together = "" if many == 1 else f", for {'both' if many == 2 else f'all {many}'} together"
         total, per = describe_amount(prepared.together), f"per {unit.column or 'row'}"
@@ -166,6 +165,15 @@ class Explanation:
     def __repr__(self) -> str:
         titles = "; ".join(planned.query.title for planned, _ in self.prepared.queries)
         return f"Explanation({titles})"
+
+
+def _describe_max_rows(prepared: PreparedRelease) -> str:
+    """Print the rows per unit per group, if all queries have the same."""
+    queries = [planned.query for planned, _ in prepared.queries]
+    rows = {query.find_max_rows(prepared.unit.max_rows) for query in queries}
+    if len(rows) > 1:
+        return "with the rows per unit per group of each query below"
+    return f"{at_most(*filter(None, rows), 'row')} per unit per group"
 
 
 def _describe_terms(terms: Terms) -> Iterator[Fact]:

@@ -27,7 +27,7 @@ from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.histogram import Histogram
 from leastnoise.tables.queries.mean import Mean
 from leastnoise.tables.queries.plan import check_is_query, plan_query
-from leastnoise.tables.queries.planned_query import Unit
+from leastnoise.tables.queries.planned_query import TableUnit
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release, reported
@@ -41,7 +41,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
     """A table that releases noisy answers only. :func:`protect` makes it."""
 
     source: Source
-    unit: Unit
+    unit: TableUnit
     ledger: Ledger | Unrecorded
     defaults: TableDefaults = NO_DEFAULTS
     card: Card | None = None

@@ -39,7 +39,7 @@ from leastnoise.tables.budget import allocate
 from leastnoise.tables.execute import Batch, compile_batches, run
 from leastnoise.tables.keys import keys_from_json, keys_to_json
 from leastnoise.tables.queries.plan import plan_query
-from leastnoise.tables.queries.planned_query import PlannedQuery, Unit
+from leastnoise.tables.queries.planned_query import PlannedQuery, TableUnit
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.released_number import divide_by_weights, find_distinct
 from leastnoise.tables.sources import Source
@@ -67,7 +67,7 @@ class PreparedRelease:
     """
 
     source: Source
-    unit: Unit
+    unit: TableUnit
     queries: tuple[tuple[PlannedQuery, Numbers], ...]
     places: tuple[tuple[int, ...], ...]
     together: Privacy
@@ -97,15 +97,30 @@ class PreparedRelease:
             "answer": "tables",
             **self.source.words,
             "unit": self.unit.column,
-            "max_rows": self.unit.max_rows,
+            "max_rows": self.max_rows,
             "neighbours": self.unit.neighbors,
-            "questions": [planned.query.to_dict() for planned, _ in self.queries],
+            "questions": [self._describe(planned.query) for planned, _ in self.queries],
             "noise": [
                 [mechanism.spending().mechanisms.popitem()[0] for _, mechanism in numbers]
                 for _, numbers in self.queries
             ],
             **(shared if len(set(every)) < len(every) else {}),
         }
+
+    @property
+    def max_rows(self) -> int | None:
+        """The largest ``max_rows`` of the queries, of their own or of the table."""
+        each = (planned.query.find_max_rows(self.unit.max_rows) for planned, _ in self.queries)
+        return max((rows for rows in each if rows is not None), default=self.unit.max_rows)
+
+    def _describe(self, query: Query) -> Json:
+        """Return a query as JSON, with its ``max_rows`` only if that is not the common one.
+
+        So these words do not depend on whether a query or its table states them.
+        """
+        words = {name: word for name, word in query.to_dict().items() if name != "max_rows"}
+        rows = query.find_max_rows(self.unit.max_rows)
+        return words if rows == self.max_rows else words | {"max_rows": rows}
 
     @property
     def key(self) -> str:
@@ -178,7 +193,7 @@ def reported(ask: Ask) -> Ask:
 def prepare(
     queries: Sequence[Query],
     source: Source,
-    unit: Unit,
+    unit: TableUnit,
     privacy: Privacy,
     weights: Sequence[Fraction] | None = None,
 ) -> PreparedRelease:

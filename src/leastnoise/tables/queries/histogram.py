@@ -54,6 +54,7 @@ class Histogram(Query):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -62,6 +63,7 @@ class Histogram(Query):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     def __post_init__(self) -> None:

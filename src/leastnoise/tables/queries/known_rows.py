@@ -27,7 +27,8 @@ class KnownRows(Query):
     def of(cls, mean: Mean) -> "KnownRows":
         """Return the count for a mean."""
         shared = {"by": mean.by, "where": mean.where, "max_groups": mean.max_groups}
-        return cls(column=mean.column, groups=mean.groups, **shared)  # type: ignore[arg-type]
+        shared |= {"groups": mean.groups, "max_rows": mean.max_rows}
+        return cls(column=mean.column, **shared)  # type: ignore[arg-type]
 
     @property
     def title(self) -> str:

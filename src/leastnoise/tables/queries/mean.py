@@ -55,6 +55,7 @@ class Mean(BoundedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -63,6 +64,7 @@ class Mean(BoundedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     @property

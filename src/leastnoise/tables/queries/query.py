@@ -61,6 +61,7 @@ class Query(ABC):
             ``"age >= 18 and region = 'n'"``. Default: all rows count.
         max_groups: Maximum groups per unit; for units in more groups, a hash picks which. It is
             required if a unit can be in several groups. Default: 1.
+        max_rows: Maximum rows per unit per group. Default: that of the table.
     """
 
     # Whether keys are sorted, because the order of rows in a table could reveal data.
@@ -76,6 +77,7 @@ class Query(ABC):
     groups: tuple[Key, ...] | None = None
     where: Node | None = None
     max_groups: int | None = None
+    max_rows: int | None = None
     keys = RenamedAttribute[tuple[Key, ...] | None]("groups")
 
     def __post_init__(self) -> None:
@@ -85,6 +87,8 @@ class Query(ABC):
         self._set("where", _parse_where(self.where))
         if self.max_groups is not None:
             self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
+        if self.max_rows is not None:
+            self._set("max_rows", parse_count(self.max_rows, "max_rows", least=1))
         if self.groups_per_unit != 1 and not self.by and not self.groups_itself:
             raise InvalidParameter(
                 Words("max_groups", "--max-groups") + " requires " + Words("by", "--by"),
@@ -123,15 +127,21 @@ class Query(ABC):
             words["where"] = str(self.where)
         if self.groups_per_unit != 1:
             words["max_groups"] = self.groups_per_unit
+        if self.max_rows is not None:
+            words["max_rows"] = self.max_rows
         return words
 
     def selection_words(self) -> Json:
         """Return the fields of :meth:`to_dict` that select groups.
 
-        Queries with equal words and equal rows read the table together.
+        Queries with equal words, equal rows and an equal ``max_rows`` read the table together.
         """
-        words = self.to_dict().items()
-        return {name: word for name, word in words if name not in ("where", *self.selects_nothing)}
+        omitted = ("where", "max_rows", *self.selects_nothing)
+        return {name: word for name, word in self.to_dict().items() if name not in omitted}
+
+    def find_max_rows(self, of_table: int | None) -> int | None:
+        """Return the rows per unit per group: its own, or those of its table if it states none."""
+        return of_table if self.max_rows is None else self.max_rows
 
     def complete(self, defaults: TableDefaults) -> Self:
         """Return the query with the defaults of its table in place of what it omits.
