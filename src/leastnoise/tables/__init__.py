@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.explanation import Explanation
     from leastnoise.tables.protect_table import protect
     from leastnoise.tables.protected import ProtectedTable
+    from leastnoise.tables.queries.clipped_share import ClippedShare
     from leastnoise.tables.queries.count import Count
     from leastnoise.tables.queries.histogram import Histogram
     from leastnoise.tables.queries.mean import Mean
@@ -48,6 +49,7 @@ __all__ = [
     "Amounts",
     "Argument",
     "Card",
+    "ClippedShare",
     "Count",
     "Explanation",
     "GroupedAnswers",

@@ -358,6 +358,16 @@ for _query in (
         arguments=(_COLUMN, _BOUNDS),
     ),
     TableQuery(
+        name="clipped_share",
+        query_class="leastnoise.tables.queries.clipped_share:ClippedShare",
+        help="Find the share of values that bounds clip.",
+        notes="A large share means that the bounds are too tight. It costs budget, as every query "
+        "does. Rows without a value are omitted. A unit with more than --max-rows rows counts as "
+        "that many rows, each holding the share of its values.",
+        examples=(f"people.csv income --bounds 0 150000 {_PERSON} --epsilon 0.1 {_LEDGER}",),
+        arguments=(_COLUMN, _BOUNDS),
+    ),
+    TableQuery(
         name="median",
         query_class="leastnoise.tables.queries.quantile:Quantile",
         help="Find the median of a column.",
