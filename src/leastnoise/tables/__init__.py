@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.answering import Amounts
     from leastnoise.tables.answers import (
         GroupedAnswers,
+        JointAnswers,
         TableAnswer,
         TableNumber,
         as_screen,
@@ -55,6 +56,7 @@ __all__ = [
     "GroupedAnswers",
     "Histogram",
     "IntervalQuantileAnswer",
+    "JointAnswers",
     "Mean",
     "MeanAnswer",
     "ProtectedTable",

@@ -33,7 +33,13 @@ from leastnoise.ledger import (
     reading_content,
 )
 from leastnoise.mechanism import AnyMechanism, check_allow_exact
-from leastnoise.tables.add_noise import NoisyResult, Numbers, add_all_noise, show_above
+from leastnoise.tables.add_noise import (
+    NoisyResult,
+    Numbers,
+    add_all_noise,
+    find_leader,
+    show_above,
+)
 from leastnoise.tables.answers import GroupedAnswers, Statement, Subject, TableAnswer
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.execute import Batch, compile_batches, run
@@ -105,7 +111,13 @@ class PreparedRelease:
                 for _, numbers in self.queries
             ],
             **(shared if len(set(every)) < len(every) else {}),
+            **({} if self.leader is None else {"groups_of": self.leader}),
         }
+
+    @property
+    def leader(self) -> int | None:
+        """The place of the query that discovers groups for later ones; None if there is none."""
+        return find_leader([planned for planned, _ in self.queries])
 
     @property
     def max_rows(self) -> int | None:
@@ -277,13 +289,26 @@ def _make_statement(
     """Return the statement that the answers of a query share."""
     query, rows = planned.query, planned.rows
     groups = query.contribution(rows.unit).touched
-    subject = query.subject(rows, show_above(planned, numbers) if query.discovered else None)
+    subject = query.subject(rows, find_threshold(prepared, planned, numbers))
+    if query.follows and prepared.leader is not None:
+        # A count of the same rows is that of the leader.
+        decides = prepared.queries[prepared.leader][1][0][1]
+        subject = replace(subject, selected=subject.selected and numbers[0][1] is decides)
     return Statement(
         subject=_mark(subject, receipt),
         privacy=_compute_share(prepared, numbers, groups),
         total_privacy=prepared.with_earlier or prepared.together,
         receipt=receipt,
     )
+
+
+def find_threshold(
+    prepared: PreparedRelease, planned: PlannedQuery, numbers: Numbers
+) -> int | None:
+    """Return the largest noisy count of a hidden group; None if no group is hidden."""
+    if planned.query.follows and prepared.leader is not None:
+        return show_above(*prepared.queries[prepared.leader])
+    return show_above(planned, numbers) if planned.query.discovered else None
 
 
 def _mark(subject: Subject, receipt: Receipt | None) -> Subject:
@@ -329,7 +354,7 @@ def _make_answers(
         privacy=_compute_share(prepared, numbers),
         receipt=receipt,
         in_order=query.keys_in_order,
-        discovered=query.discovered,
+        discovered=query.discovered or query.follows,
         together=statement.total_privacy,
         about=statement.subject,
     )

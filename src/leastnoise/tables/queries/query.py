@@ -6,7 +6,8 @@ constructor checks everything that does not depend on a table.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -78,10 +79,12 @@ class Query(ABC):
     where: Node | None = None
     max_groups: int | None = None
     max_rows: int | None = None
+    # Whether an earlier query of the same release decides which groups are shown.
+    _follows: bool = field(init=False, repr=False, compare=False, default=False)
     keys = RenamedAttribute[tuple[Key, ...] | None]("groups")
 
     def __post_init__(self) -> None:
-        self._set("by", _parse_columns(self.by))
+        self._set("by", parse_columns(self.by))
         if self.groups is not None:
             self._set("groups", parse_keys(self.groups, len(self.by)))
         self._set("where", _parse_where(self.where))
@@ -313,8 +316,19 @@ class Query(ABC):
 
     @property
     def discovered(self) -> bool:
-        """Whether groups are discovered from the data, by a noisy count."""
-        return bool(self.by) and self.groups is None
+        """Whether groups are discovered from the data, by a noisy count of this query."""
+        return bool(self.by) and self.groups is None and not self._follows
+
+    @property
+    def follows(self) -> bool:
+        """Whether groups are discovered by an earlier query of the same release."""
+        return self._follows
+
+    def follow(self) -> Self:
+        """Return the query with the groups that an earlier query of its release discovers."""
+        query = copy(self)
+        query._set("_follows", True)
+        return query
 
     @property
     def groups_per_unit(self) -> int:
@@ -389,7 +403,8 @@ def _parse_where(where: Any) -> Node | None:
     return check_node(where) if isinstance(where, Node) else parse_condition(where)
 
 
-def _parse_columns(by: object) -> tuple[str, ...]:
+def parse_columns(by: object) -> tuple[str, ...]:
+    """Return the names of the columns to group by, from one name or several."""
     names = (by,) if isinstance(by, str | ColumnExpression) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
