@@ -234,8 +234,8 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "max_rows": (
         lambda: people(max_rows=None).count(privacy=ln.Privacy(1)),
-        "max_rows is required with unit=, in protect() or in the query. It is the maximum rows per unit per group. Write "
-        "max_rows=1 if everybody has one row. More rows mean more noise.",
+        "max_rows is required with unit=, in protect() or in the query. It is the maximum rows per "
+        "unit per group. Write max_rows=1 if everybody has one row. More rows mean more noise.",
         "--max-rows is required with --unit. It is the maximum rows per unit per group. Write "
         "--max-rows 1 if everybody has one row. More rows mean more noise.",
     ),

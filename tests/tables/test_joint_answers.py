@@ -79,8 +79,9 @@ def test_a_query_without_an_argument_gets_that_of_the_ask_and_one_with_it_keeps_
 
 
 def test_bad_common_arguments_are_rejected() -> None:
+    untyped: Any = people()
     with pytest.raises(InvalidParameter, match="groups of an ask needs by, got no column"):
-        people().ask([Count()], groups=["a"], privacy=PRIVACY)
+        untyped.ask([Count()], groups=["a"], privacy=PRIVACY)
     with pytest.raises(InvalidParameter, match="by must name different columns"):
         people().ask([Count()], by=["g", "g"], privacy=PRIVACY)
     with pytest.raises(InvalidParameter, match="max_rows must be"):
@@ -187,7 +188,7 @@ def test_a_stored_joint_answer_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_says_whose_groups_are_shown() -> None:
-    text = str(people().explain(QUERIES, by="g", max_groups=1, privacy=PRIVACY))
+    text = str(people().explain(*QUERIES, by="g", max_groups=1, privacy=PRIVACY))
     assert text.count("the groups are those of the count by g") == len(QUERIES) - 1
     assert text.count("groups are discovered; a noisy count of") == 1
     assert max(map(len, text.splitlines())) <= 80

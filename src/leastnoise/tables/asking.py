@@ -1,4 +1,4 @@
-"""How queries are asked: the way a release is recorded, and the only query of a target error."""
+"""How queries are asked: completed by common arguments and defaults, recorded, and joined."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,36 @@ from dataclasses import dataclass
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import Ledger, Unrecorded, check_name
 from leastnoise.tables.answers import JointAnswers
-from leastnoise.tables.queries.common_arguments import CommonArguments
+from leastnoise.tables.card import Card, check_query
+from leastnoise.tables.defaults import TableDefaults
+from leastnoise.tables.queries.bounded_query import BoundedQuery
+from leastnoise.tables.queries.common_arguments import CommonArguments, share_groups
+from leastnoise.tables.queries.histogram import Histogram
+from leastnoise.tables.queries.plan import check_is_query
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.release import PreparedRelease, TableResult, release
+from leastnoise.tables.sources import Source
+
+
+def complete_queries(
+    queries: Sequence[Query],
+    common: CommonArguments,
+    source: Source,
+    defaults: TableDefaults,
+    card: Card | None,
+) -> list[Query]:
+    """Return queries with common arguments and defaults of the table, checked by its card."""
+    for query in queries:
+        check_is_query(query)
+    queries = [common.complete(query) for query in queries]
+    for query in queries:
+        if isinstance(query, BoundedQuery | Histogram):  # before its bounds are missing
+            source.check_allowed(query.column)
+    completed = [query.complete(defaults) for query in queries]
+    if card is not None:
+        for query in completed:
+            check_query(card, query)
+    return share_groups(completed, common.by)
 
 
 @dataclass(frozen=True, slots=True)

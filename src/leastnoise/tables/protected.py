@@ -11,11 +11,10 @@ from leastnoise.errors import BudgetExceeded, InvalidParameter
 from leastnoise.ledger import Ledger, Unrecorded
 from leastnoise.tables.answering import Asked, One
 from leastnoise.tables.answers import GroupedAnswers, JointAnswers
-from leastnoise.tables.asking import How, find_only, join_answers
+from leastnoise.tables.asking import How, complete_queries, find_only, join_answers
 from leastnoise.tables.card import (
     Card,
     check_amount,
-    check_query,
     cite_largest,
     limit_terms,
 )
@@ -25,11 +24,9 @@ from leastnoise.tables.keys import Groups
 from leastnoise.tables.mean_release import check_recorded, release_mean
 from leastnoise.tables.mean_target import MeanTarget
 from leastnoise.tables.methods import BuiltInQueries
-from leastnoise.tables.queries.bounded_query import BoundedQuery
-from leastnoise.tables.queries.common_arguments import CommonArguments, share_groups
-from leastnoise.tables.queries.histogram import Histogram
+from leastnoise.tables.queries.common_arguments import CommonArguments
 from leastnoise.tables.queries.mean import Mean
-from leastnoise.tables.queries.plan import check_is_query, plan_query
+from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import TableUnit
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, Columns, QueryMethods
@@ -329,18 +326,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         return terms if self.card is None else limit_terms(self.card, terms)
 
     def _complete(self, queries: Sequence[Query], common: CommonArguments) -> list[Query]:
-        """Return queries with common arguments and defaults of the table, checked by its card."""
-        for query in queries:
-            check_is_query(query)
-        queries = [common.complete(query) for query in queries]
-        for query in queries:
-            if isinstance(query, BoundedQuery | Histogram):  # before its bounds are missing
-                self.source.check_allowed(query.column)
-        completed = [query.complete(self.defaults) for query in queries]
-        if self.card is not None:
-            for query in completed:
-                check_query(self.card, query)
-        return share_groups(completed, common.by)
+        return complete_queries(queries, common, self.source, self.defaults, self.card)
 
     def _prepare(
         self, queries: Sequence[Query], privacy: Privacy, weights: Sequence[Number] | None = None

@@ -83,7 +83,7 @@ class ClippedShare(Mean):
         """Return phrases about the released numbers, for a dry run."""
         return (f"the sum is of 0.5 for {self._outside}, and -0.5 for any other value",)
 
-    def index(self, rows: Rows) -> Any:
+    def _index(self, rows: Rows) -> Any:
         """Return the index of 1 for each value outside, otherwise that of 0."""
         import ibis
 
@@ -96,7 +96,7 @@ class ClippedShare(Mean):
         inside = ibis.literal(0, "int64")
         return ibis.cases((compare("<", low), one), (compare(">", high), one), else_=inside)
 
-    def describe_sum(self) -> tuple[str, None]:
+    def _describe_sum(self) -> tuple[str, None]:
         """Return the released sum in words, and no bounds, because no value is clipped."""
         return f"rows with {self._outside}, minus half of all rows with {self.column}", None
 

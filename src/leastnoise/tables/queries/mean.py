@@ -154,7 +154,7 @@ class Mean(BoundedQuery):
         """Count the rows with a value, and sum their indices relative to that of the middle."""
         lattice = self.lattice
         known = rows.known(self.column)
-        index = self.index(known) - lattice.middle
+        index = self._index(known) - lattice.middle
         low, high = lattice.low - lattice.middle, lattice.high - lattice.middle
         contribution = self.contribution(rows.unit)
         total = ReleasedNumber(
@@ -172,11 +172,11 @@ class Mean(BoundedQuery):
             sums=(Summed(index, low, high, averaged=True),),
         )
 
-    def index(self, rows: Rows) -> Any:
+    def _index(self, rows: Rows) -> Any:
         """Return the index of each row on the lattice, as an Ibis expression; never NULL."""
         return self.lattice.index(rows.source.number(self.column), rows.source.engine)
 
-    def describe_sum(self) -> tuple[str, tuple[Fraction, Fraction] | None]:
+    def _describe_sum(self) -> tuple[str, tuple[Fraction, Fraction] | None]:
         """Return the released sum in words, and the bounds of a row; None if nothing is clipped."""
         low, high = self.clipping_bounds
         middle = self.lattice.middle * self.lattice.step
@@ -214,7 +214,7 @@ class Mean(BoundedQuery):
     ) -> tuple[Statement, Statement]:
         """Return the statements of the count and of the sum of a mean."""
         subject, seeded = statement.subject, mark(statement.receipt)
-        title, bounds = self.describe_sum()
+        title, bounds = self._describe_sum()
         count = replace(
             subject,
             title=seeded + make_title(f"count of rows with {self.column}", self.by),
