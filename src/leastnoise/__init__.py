@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate
     from leastnoise.noise import Noise, Steps
     from leastnoise.planning import NumericQuery, compare, plan, privacy_for
-    from leastnoise.tables import Count, Histogram, Mean, Quantile, Sum, col, protect
+    from leastnoise.tables import ClippedShare, Count, Histogram, Mean, Quantile, Sum, col, protect
 
 __version__ = "0.6.0.dev0"
 
@@ -30,6 +30,7 @@ __all__ = [
     "Answer",
     "Answers",
     "Certificate",
+    "ClippedShare",
     "Cost",
     "Count",
     "Histogram",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.answering import Amounts
     from leastnoise.tables.answers import (
         GroupedAnswers,
+        JointAnswers,
         TableAnswer,
         TableNumber,
         as_screen,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.explanation import Explanation
     from leastnoise.tables.protect_table import protect
     from leastnoise.tables.protected import ProtectedTable
+    from leastnoise.tables.queries.clipped_share import ClippedShare
     from leastnoise.tables.queries.count import Count
     from leastnoise.tables.queries.histogram import Histogram
     from leastnoise.tables.queries.mean import Mean
@@ -48,11 +50,13 @@ __all__ = [
     "Amounts",
     "Argument",
     "Card",
+    "ClippedShare",
     "Count",
     "Explanation",
     "GroupedAnswers",
     "Histogram",
     "IntervalQuantileAnswer",
+    "JointAnswers",
     "Mean",
     "MeanAnswer",
     "ProtectedTable",

@@ -5,11 +5,12 @@ them from the source. The registration describes the same methods; tests/tables/
 compares the two.
 """
 
+from leastnoise.tables.clipped_share_methods import ClippedShareMethods
 from leastnoise.tables.count_methods import CountMethods
 from leastnoise.tables.median_methods import MedianMethods
 from leastnoise.tables.quantile_methods import QuantileMethods
 from leastnoise.tables.sum_methods import SumMethods
 
 
-class BuiltInQueries(CountMethods, SumMethods, MedianMethods, QuantileMethods):
+class BuiltInQueries(CountMethods, SumMethods, ClippedShareMethods, MedianMethods, QuantileMethods):
     """The built-in queries as methods; :class:`ProtectedTable` inherits them."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
@@ -24,6 +24,7 @@ from leastnoise.tables.where import ColumnExpression, Node, Parameters, bind_par
 ColumnName = str | ColumnExpression
 Columns = ColumnName | Sequence[ColumnName]
 Bounds = tuple[Number, Number]
+Counted = Literal["rows", "units"]
 
 _REQUIRED: object = Parameter.empty
 
@@ -40,6 +41,7 @@ class Shared(TypedDict, total=False):
     where: str | Node | None
     params: Parameters | None
     max_groups: int | None
+    max_rows: int | None
     key: str | None
     fresh: bool
     allow_exact: bool
@@ -47,7 +49,10 @@ class Shared(TypedDict, total=False):
 
 # The fields of every query and the arguments of every release, with their defaults; and those that
 # state how much a release may cost, of which one is given.
-_FIELDS: dict[str, object] = {"by": (), "groups": None, "where": None, "max_groups": None}
+_FIELDS: dict[str, object] = {
+    **{"by": (), "groups": None, "where": None},
+    **{"max_groups": None, "max_rows": None},
+}
 _PARAMS: dict[str, object] = {"params": None}  # they become a part of the condition
 _AMOUNTS = ("privacy", "share", "error", "at_most")
 _TERMS: dict[str, object] = {"key": None, "fresh": False, "allow_exact": False}
@@ -302,6 +307,14 @@ _EDGES = Argument(
     example="0,20000,50000,150000",
     from_card=True,
 )
+_OF = Argument(
+    "of",
+    Counted,
+    default="rows",
+    metavar="rows|units",
+    help="What to count. With units, each unit counts once per group, and --max-rows is not "
+    "required.",
+)
 _PERSON = "--unit person_id --max-rows 1"
 _LEDGER = "--ledger people.ledger"
 _RANK = "Rows without a value are omitted. The answer is a bin, with a bound on its rank error."
@@ -311,11 +324,13 @@ for _query in (
         name="count",
         query_class="leastnoise.tables.queries.count:Count",
         help="Count rows or people.",
-        notes="With --max-rows 1, it counts units instead of rows.",
+        notes="With --of units, it counts units instead of rows.",
         examples=(
             f"people.csv {_PERSON} --by region --max-groups 1 --epsilon 0.2 --delta 1e-7 {_LEDGER}",
             f'people.csv {_PERSON} --where "age >= 18" --epsilon 0.2 --dry-run',
+            f"visits.csv --unit person_id --of units --epsilon 0.2 {_LEDGER}",
         ),
+        arguments=(_OF,),
     ),
     TableQuery(
         name="sum",
@@ -340,6 +355,16 @@ for _query in (
             f"people.csv income --bounds 0 150000 {_PERSON} --by sex --group f --group m "
             f"--max-groups 1 --epsilon 0.5 {_LEDGER}",
         ),
+        arguments=(_COLUMN, _BOUNDS),
+    ),
+    TableQuery(
+        name="clipped_share",
+        query_class="leastnoise.tables.queries.clipped_share:ClippedShare",
+        help="Find the share of values that bounds clip.",
+        notes="A large share means that the bounds are too tight. It costs budget, as every query "
+        "does. Rows without a value are omitted. A unit with more than --max-rows rows counts as "
+        "that many rows, each holding the share of its values.",
+        examples=(f"people.csv income --bounds 0 150000 {_PERSON} --epsilon 0.1 {_LEDGER}",),
         arguments=(_COLUMN, _BOUNDS),
     ),
     TableQuery(

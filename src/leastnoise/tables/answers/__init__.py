@@ -2,6 +2,7 @@
 
 from leastnoise.tables.answers.facts import Shown, as_html, as_screen, as_text, exact_words
 from leastnoise.tables.answers.grouped import GroupedAnswers
+from leastnoise.tables.answers.joint import JointAnswers
 from leastnoise.tables.answers.layout import (
     INTERVAL,
     NONE,
@@ -26,6 +27,7 @@ __all__ = [
     "Figure",
     "Figures",
     "GroupedAnswers",
+    "JointAnswers",
     "Layout",
     "Shown",
     "Statement",

@@ -23,7 +23,7 @@ from importlib import import_module
 from itertools import islice
 from operator import floordiv
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.privacy import Privacy
@@ -76,12 +76,22 @@ class Column:
     long: bool = False
 
 
+@runtime_checkable
+class Joint(Protocol):
+    """Answers of several queries, with columns of their own."""
+
+    def joint_columns(self) -> list[Column]:
+        """Return the exported columns."""
+
+
 def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
     """Return the columns of a table.
 
     Raises:
         Unsupported: If a number is too long for the types that other programs have.
     """
+    if isinstance(answers, Joint):
+        return answers.joint_columns()
     layout = layout_of(answers.answers)
     names = key_names(answers.names, (*layout.names, *CONSTANTS))
     columns = [_make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.deprecation import renamed_arguments
@@ -55,6 +55,7 @@ class Mean(BoundedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -63,6 +64,7 @@ class Mean(BoundedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     @property
@@ -100,6 +102,13 @@ class Mean(BoundedQuery):
         return self._rounding
 
     def _find_rounding(self, rows: Rows) -> Fraction:
+        error = self._find_value_error(rows)
+        if rows.unit.column is not None:
+            error += self.lattice.step * (Fraction(1, rows.unit.max_rows) + Fraction(1, 1 << 30))
+        return error
+
+    def _find_value_error(self, rows: Rows) -> Fraction:
+        """Return the maximum error by rounding a single value."""
         lattice, (low, high) = self.lattice, self.clipping_bounds
         step, kind = lattice.step, rows.source.number(self.column).type()
         exact = (kind.is_integer() or kind.is_boolean()) and step <= 1
@@ -107,8 +116,6 @@ class Mean(BoundedQuery):
         error: Fraction = max(*ends, Fraction(0) if exact else step / 2)
         if kind.is_decimal():
             error += max(abs(low), abs(high)) / (1 << 52)
-        if rows.unit.column is not None:
-            error += step * (Fraction(1, rows.unit.max_rows) + Fraction(1, 1 << 30))
         return error
 
     @property
@@ -141,12 +148,13 @@ class Mean(BoundedQuery):
             TYPICAL_ROWS, mean_errors(counting, adding, quotients, TYPICAL_ROWS), strict=True
         )
         words = (f"{format_rounded(error, 4, ROUND_CEILING)} for {n:,} rows" for n, error in errors)
-        return (f"95% error of the mean at most {', '.join(words)}",)
+        return (f"95% error of the {self.statistic} at most {', '.join(words)}",)
 
     def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows with a value, and sum their indices relative to that of the middle."""
         lattice = self.lattice
-        index = lattice.index(rows.source.number(self.column), rows.source.engine) - lattice.middle
+        known = rows.known(self.column)
+        index = self._index(known) - lattice.middle
         low, high = lattice.low - lattice.middle, lattice.high - lattice.middle
         contribution = self.contribution(rows.unit)
         total = ReleasedNumber(
@@ -159,10 +167,20 @@ class Mean(BoundedQuery):
         planned._set("_rounding", self._find_rounding(rows))
         return PlannedQuery(
             query=planned,
-            rows=rows.known(self.column),
+            rows=known,
             numbers=(self.group_count(rows.unit), total),
             sums=(Summed(index, low, high, averaged=True),),
         )
+
+    def _index(self, rows: Rows) -> Any:
+        """Return the index of each row on the lattice, as an Ibis expression; never NULL."""
+        return self.lattice.index(rows.source.number(self.column), rows.source.engine)
+
+    def _describe_sum(self) -> tuple[str, tuple[Fraction, Fraction] | None]:
+        """Return the released sum in words, and the bounds of a row; None if nothing is clipped."""
+        low, high = self.clipping_bounds
+        middle = self.lattice.middle * self.lattice.step
+        return f"sum of {self.column} - {format_exact(middle)}", (low - middle, high - middle)
 
     def answers(
         self,
@@ -195,9 +213,8 @@ class Mean(BoundedQuery):
         self, statement: Statement, counting: AnyMechanism, adding: AnyMechanism
     ) -> tuple[Statement, Statement]:
         """Return the statements of the count and of the sum of a mean."""
-        subject, middle = statement.subject, self.lattice.middle * self.lattice.step
-        seeded = mark(statement.receipt)
-        low, high = self.clipping_bounds
+        subject, seeded = statement.subject, mark(statement.receipt)
+        title, bounds = self._describe_sum()
         count = replace(
             subject,
             title=seeded + make_title(f"count of rows with {self.column}", self.by),
@@ -207,9 +224,9 @@ class Mean(BoundedQuery):
         )
         total = replace(
             subject,
-            title=seeded + make_title(f"sum of {self.column} - {format_exact(middle)}", self.by),
+            title=seeded + make_title(title, self.by),
             statistic="sum",
-            bounds=(low - middle, high - middle),
+            bounds=bounds,
         )
         return (
             replace(statement, subject=count, privacy=counting.privacy),

@@ -83,6 +83,7 @@ class Quantile(BoundedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -94,6 +95,7 @@ class Quantile(BoundedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     def __post_init__(self) -> None:

@@ -52,6 +52,7 @@ class Sum(BoundedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -60,6 +61,7 @@ class Sum(BoundedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     @property
