@@ -24,6 +24,7 @@ from leastnoise.mechanism.joint import (
     JointAnswers,
     JointMechanism,
     JointPart,
+    JointRows,
     calibrate_joint,
     find_blocks,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "JointAnswers",
     "JointMechanism",
     "JointPart",
+    "JointRows",
     "Mechanism",
     "PairAnswer",
     "PairMechanism",

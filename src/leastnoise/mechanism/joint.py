@@ -21,7 +21,8 @@ from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import BoundedJointStaircase, JointNoise
 from leastnoise.core.privacy import Privacy, format_guarantee
-from leastnoise.core.release import JointReleaser, Rebuilt
+from leastnoise.core.release import JointReleaser, JointRows, Rebuilt
+from leastnoise.core.tape import Tape
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, Power, l1
 from leastnoise.errors import InvalidParameter, NotPrivate, parameter
@@ -216,6 +217,10 @@ class JointMechanism(Rebuilt):
             failure = without_values(error)
         del values
         raise failure
+
+    def start_rows(self, tape: Tape | None = None) -> JointRows:
+        """Return what adds one sample of this noise to each row of a table."""
+        return JointRows(self.releaser, tape)
 
     def _release(self, values: object, recording: Recording) -> "JointAnswers":
         draw = self.releaser.prepare(values)

@@ -1,14 +1,9 @@
-"""Joint noise for the numbers of a table that each unit changes in the same rows only.
+"""Joint noise for blocks of numbers: its estimated errors, and its mechanisms.
 
-*When it applies.* Let a unit change the k numbers of at most m groups, and no numbers of other
-groups. Each group gets one sample of joint noise, which satisfies (ε, δ) for all changes of its k
-numbers together. So m groups satisfy (mε, mδ), whatever k is. That needs that all k numbers are
-computed from the same choice of groups: two queries that omit different rows may count a unit in
-different groups. So a block has the numbers of one query, or those of queries without groups, which
-have a single row.
+A block is chosen by :mod:`leastnoise.tables.joint_blocks`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from leastnoise.calibration import find_joint
@@ -16,39 +11,27 @@ from leastnoise.core.exact import as_float
 from leastnoise.core.noise import BoundedJointStaircase
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.mechanism import JointMechanism, Mechanism
+from leastnoise.mechanism import AnyMechanism, JointMechanism, JointPart, Mechanism
 from leastnoise.tables.noise_choice import estimate_split
-from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.released_number import Divided, ReleasedNumber
 
 # The places of the numbers of each block among all distinct numbers.
 JointBlocks = tuple[tuple[int, ...], ...]
 
 
-def find_joint_blocks(
-    queries: Sequence[PlannedQuery], places: Sequence[tuple[int, ...]]
-) -> JointBlocks:
-    """Return the places of numbers that can have joint noise.
-
-    A number that several queries with groups share stays alone.
-    """
-    if not any(planned.query.key_columns for planned in queries):
-        alone = [
-            place
-            for planned, own in zip(queries, places, strict=True)
-            if not planned.query.makes_numbers
-            for place in own
-        ]
-        block = tuple(sorted({*alone}))
-        return (block,) if len(block) > 1 else ()
-    every = [place for own in places for place in own]
-    return tuple(
-        own
-        for planned, own in zip(queries, places, strict=True)
-        if len(own) > 1
-        and not planned.query.makes_numbers
-        and all(every.count(place) == 1 for place in own)
-    )
+def count_releases(
+    numbers: Iterable[tuple[ReleasedNumber, AnyMechanism]],
+) -> list[tuple[AnyMechanism | JointMechanism, int]]:
+    """Return each noise with its number of releases that one unit changes; joint noise once."""
+    joint: dict[int, tuple[JointMechanism, int]] = {}
+    single: list[tuple[AnyMechanism | JointMechanism, int]] = []
+    for number, mechanism in numbers:
+        if isinstance(mechanism, JointPart):
+            _, times = joint.get(id(mechanism.owner), (None, 0))
+            joint[id(mechanism.owner)] = mechanism.owner, max(times, number.touched)
+        else:
+            single.append((mechanism, number.touched))
+    return [*joint.values(), *single]
 
 
 def estimate_joint(privacy: Privacy, numbers: Divided, blocks: JointBlocks) -> float:
