@@ -63,7 +63,9 @@ def smallest_exponent(ratio: Fraction, level: Fraction, *, below: bool = False) 
 
 def _guess_exponent(ratio: Fraction, level: Fraction) -> int:
     """Return about the n with ratioⁿ = level, in floats; 0 if floats cannot represent it."""
-    fall, size = -log1p(-as_float(1 - ratio)) if ratio < 1 else 0.0, -as_log(level)
+    # The logarithm of a number near 1 cancels.
+    fall = -log1p(-as_float(1 - ratio)) if 2 * ratio > 1 else -as_log(ratio)
+    size = -as_log(level)
     return int(size / fall) if 0 < size < _LARGEST_GUESS * fall else 0
 
 
