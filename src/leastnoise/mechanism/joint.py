@@ -69,6 +69,7 @@ def calibrate_joint(
     a sum of the same rows. One guarantee covers all of them. For up to about 40 numbers the errors
     are half of those of independent noise, and the noise needs no δ. It is the K-norm mechanism
     (Hardt and Talwar 2010) for a cube, as a staircase: best known, and not claimed to be optimal.
+    If instead the changes of all numbers add up to at most Δ, use :func:`calibrate_pair`.
 
     Args:
         privacy: The guarantee for all numbers together, with ε > 0. Only bounded noise uses δ.
@@ -137,12 +138,13 @@ class JointMechanism(Rebuilt):
     @cached_property
     def parts(self) -> "tuple[JointPart, ...]":
         """The mechanism of each number, for its noise alone: errors, intervals and costs."""
-        shared: dict[tuple[Fraction, bool], Discretized] = {}
+        shared: dict[int, Discretized] = {}
         parts = []
-        for place, kind in enumerate(zip(self.sensitivities, self.integers, strict=True)):
-            if kind not in shared:  # equal numbers have equal noise, whose cost is computed once
-                shared[kind] = Discretized(self.noise.marginal(place), self.objective)
-            parts.append(JointPart.of(self, place, shared[kind]))
+        for place in range(len(self)):
+            first = self.noise.first_alike(place)
+            if first not in shared:  # equal numbers have equal noise, whose cost is computed once
+                shared[first] = Discretized(self.noise.marginal(first), self.objective)
+            parts.append(JointPart.of(self, place, shared[first]))
         return tuple(parts)
 
     def has_part(self, part: "JointPart") -> bool:
@@ -299,6 +301,18 @@ class JointPart(Mechanism):
 
     owner: JointMechanism
     place: int
+
+    def __post_init__(self) -> None:
+        """Reject noise that is not that of this number of the joint noise, which is sampled."""
+        super().__post_init__()
+        joint, inside = self.owner.noise, 0 <= self.place < len(self.owner)
+        own = joint.marginal(joint.first_alike(self.place)) if inside else None
+        if own is None or not self.noise == self.discretized.noise == own:
+            raise InvalidParameter(
+                "The part of a joint mechanism must have the noise of its number",
+                got="other noise" if inside else f"number {self.place} of {len(self.owner)}",
+                fix="Use the parts of a joint mechanism, as calibrate_joint() returns them.",
+            )
 
     @classmethod
     def of(cls, mechanism: JointMechanism, place: int, discretized: Discretized) -> "JointPart":

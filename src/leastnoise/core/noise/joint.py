@@ -128,6 +128,11 @@ class JointNoise:
     def mixture(self, rest: Fraction) -> list[Fraction]:
         """Return lower bounds of the probabilities of boxes 0, 1, …, up to a remaining ``rest``."""
 
+    def first_alike(self, place: int) -> int:
+        """Return the first number with the step, shift and edge, so the marginal, of a number."""
+        kinds = list(zip(self.steps, self.shifts, self.edges, strict=True))
+        return kinds.index(kinds[place])
+
     def half_width(self, place: int, box: int) -> int:
         """Return the half-width of a box for one number, in steps."""
         return box * self.shifts[place] + self.edges[place]
