@@ -106,7 +106,7 @@ def _compare_accounting(
     if not limit.delta:
         return f"{basic}. Gaussian accounting needs a limit with δ > 0."
     caps = find_caps(limit, limit.delta * DISCOVERY)
-    # Only Gaussian noise is cheaper with Gaussian accounting; other noise would never be used with it.
+    # Other noise would not be used with Gaussian accounting: it costs more there.
     own = f"; with Gaussian accounting, {_percent(_find_part(caps, privacy, cost))}"
     costs = f"{basic}{own if chosen.how == SHARED else ''}."
     size = min(part, Fraction(1))
