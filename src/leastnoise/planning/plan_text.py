@@ -81,17 +81,19 @@ def _explain_choice(queries: Sequence[NumericQuery], rows: Sequence[Option]) -> 
     chosen, *others = rows
     if len(queries) == 1:
         return []
-    known = "; best known, and not claimed to be optimal" if chosen.how == JOINT else ""
+    joint = " Joint noise is the best known, and not claimed to be optimal."
+    known = joint if chosen.how == JOINT else ""
     costs = [(row.cost, row.name) for row in others if row.cost is not None]
     if not costs:
-        return [f"Why {chosen.name}: no other option is possible{known}."]
+        return [f"Why {chosen.name}: no other option is possible.{known}"]
     cost, name = min(costs)
     only = all(query.cost is None for query in queries)
     figure = "smallest ratio of an error to its target" if only else "lowest total cost"
     more = ""
     if chosen.cost:
-        more = f", {name} has {format_rounded(cost / chosen.cost, 4, ROUND_FLOOR)} times as much"
-    return [f"Why {chosen.name}: it has the {figure}{more}{known}."]
+        ratio = format_rounded(cost / chosen.cost, 4, ROUND_FLOOR)
+        more = f"; that of {name} is {ratio} times as large"
+    return [f"Why {chosen.name}: it has the {figure}{more}.{known}"]
 
 
 def _widths(row: Option) -> str:

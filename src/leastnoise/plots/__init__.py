@@ -14,6 +14,7 @@ from leastnoise.plots.comparison import (
 )
 from leastnoise.plots.densities import Look, curves, density, distributions, layer_densities
 from leastnoise.plots.panels import Mass, Panel, Piece, draw_panels
+from leastnoise.plots.planning import plan_errors
 from leastnoise.plots.spending import budget
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "layer_densities",
     "load_altair",
     "make_title",
+    "plan_errors",
     "save",
     "save_comparison",
 ]
