@@ -106,8 +106,9 @@ def read_entries(path: str, kind: str, own: Iterable[str]) -> tuple[Entry, list[
     """
     name = os.path.basename(path)
     text = _read_text(path, name)
-    data = _parse_json(text, name) if name.lower().endswith(".json") else _parse_toml(text, name)
-    toml = "" if name.lower().endswith(".json") else text
+    is_json = name.lower().endswith(".json")
+    data = _parse_json(text, name) if is_json else _parse_toml(text, name)
+    toml = "" if is_json else text
     whole = Entry(name, toml, (), data if isinstance(data, dict) else {})
     whole.check_names((*own, kind))
     entries = whole.fields.get(kind)
@@ -116,9 +117,9 @@ def read_entries(path: str, kind: str, own: Iterable[str]) -> tuple[Entry, list[
             f"{kind} must be a list of at least one entry",
             kind,
             got="none" if entries is None else "something else",
-            fix=f"Write [[{kind}]] in TOML before each entry."
-            if toml
-            else f'Write {{"{kind}": [{{…}}]}}.',
+            fix=f'Write {{"{kind}": [{{…}}]}}.'
+            if is_json
+            else f"Write [[{kind}]] in TOML before each entry.",
         )
     found = []
     for number, fields in enumerate(entries):

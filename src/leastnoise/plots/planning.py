@@ -48,7 +48,7 @@ def plan_errors(plan: "Plan") -> "ChartType":
         for name, width in zip(names, row.half_widths, strict=False)
     ]
     options = [row.name for row in rows]
-    height = {"step": _BAR}
+    height = _BAR * len(names) * (len(options) + 1)
     answers = alt.Y("answer:N", sort=names, title=None, axis=alt.Axis(labelLimit=140))
     place = alt.YOffset("option:N", sort=options)
     base = alt.Chart(alt.Data(values=errors)).encode(y=answers, yOffset=place)
@@ -63,7 +63,7 @@ def plan_errors(plan: "Plan") -> "ChartType":
         x=x.scale(reach), text="label:N"
     )
     left = (bars + labels).properties(width=_ERRORS, height=height)
-    figure = alt.hconcat(left, _draw_shares(plan, names), spacing=24)
+    figure = alt.hconcat(left, _draw_shares(plan, names, height), spacing=24)
     many = len(plan) - len(names)
     more = f"; {many} more answers are not shown" if many else ""
     privacy = f"ε = {format_short(plan.privacy.epsilon)}, δ = {format_short(plan.privacy.delta)}"
@@ -75,7 +75,7 @@ def _usual(plan: "Plan") -> bool:
     return all(query.confidence == Fraction(19, 20) for query in plan.queries)
 
 
-def _draw_shares(plan: "Plan", names: list[str]) -> Any:
+def _draw_shares(plan: "Plan", names: list[str], height: int) -> Any:
     """Draw the share of the guarantee of each answer, as a bar."""
     alt = load_altair()
     what, shares = _find_shares(plan)
@@ -92,10 +92,9 @@ def _draw_shares(plan: "Plan", names: list[str]) -> Any:
             axis=alt.Axis(format="%", values=[0, 0.5, 1]),
         ),
     )
-    options = sum(row.cost is not None for row in plan.rows)
     bars = base.mark_bar(color=COLORS[0], size=_BAR)
     labels = base.mark_text(align="left", dx=3, fontSize=11).encode(text="label:N")
-    return (bars + labels).properties(width=_SHARES, height={"step": _BAR * (options + 0.5)})
+    return (bars + labels).properties(width=_SHARES, height=height)
 
 
 def _find_shares(plan: "Plan") -> tuple[str, list[Fraction]]:
