@@ -175,7 +175,7 @@ class JointStaircase(JointNoise):
 
     >>> noise = JointStaircase((Fraction(1),) * 2, (1, 1), (0, 0), Fraction(1, 2))
     >>> noise.marginal(0).pmf(0), noise.box_probability(1)
-    (0.2307692307692308, Fraction(1, 13))
+    (0.17647058823529413, Fraction(1, 17))
     """
 
     @cached_property
