@@ -138,8 +138,8 @@ def law_of(plan: Plan, reach: int) -> dict[tuple[int, ...], Fraction]:
             max(0, math.ceil(Fraction(abs(a) - edge, shift)))
             for a, shift, edge in zip(x, noise.shifts, noise.edges, strict=True)
         )
-        weights[x] = noise.ratio ** max(boxes)
-    whole = sum(weights.values())
+        weights[x] = Fraction(noise.ratio ** max(boxes))
+    whole = sum(weights.values(), Fraction(0))
     return {x: weight / whole for x, weight in weights.items()}
 
 
@@ -175,7 +175,10 @@ def make_independent(law: dict[tuple[int, ...], Fraction]) -> dict[tuple[int, ..
     for x, probability in law.items():
         for side, a in zip(sides, x, strict=True):
             side[a] = side.get(a, Fraction(0)) + probability
-    return {x: math.prod(side[a] for side, a in zip(sides, x, strict=True)) for x in law}
+    pairs = {x: zip(sides, x, strict=True) for x in law}
+    return {
+        x: math.prod((side[a] for side, a in own), start=Fraction(1)) for x, own in pairs.items()
+    }
 
 
 def exceeds(successes: tuple[int, int], trials: int, epsilon: float) -> bool:
@@ -238,7 +241,7 @@ def least_by_force(queries: Sequence[ln.NumericQuery], epsilon: float, power: in
         j, p = len(block), power
         rising = math.gamma(j + p) * (j + p) / ((p + 1) * math.gamma(j + 1))
         size = sum(float(queries[i].weight * queries[i].sensitivity ** p) for i in block)
-        return (rising * size) ** (1 / (p + 1))
+        return float((rising * size) ** (1 / (p + 1)))
 
     ranked = sorted(partitions(range(len(queries))), key=lambda way: sum(map(roots, way)))
     costs = []
@@ -398,6 +401,7 @@ def test_a_part_has_the_noise_that_is_sampled() -> None:
     plan, wider = quick(ln.Privacy(1), *counts(3)), quick(ln.Privacy("0.5"), *counts(3))
     part, other = plan._ready[0], wider._ready[0]
     assert isinstance(part, JointPart)
+    assert isinstance(other, JointPart)
     with pytest.raises(
         InvalidParameter, match="must have the noise of its number, got other noise"
     ):

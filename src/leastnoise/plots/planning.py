@@ -52,7 +52,8 @@ def plan_errors(plan: "Plan") -> "ChartType":
     answers = alt.Y("answer:N", sort=names, title=None, axis=alt.Axis(labelLimit=140))
     place = alt.YOffset("option:N", sort=options)
     base = alt.Chart(alt.Data(values=errors)).encode(y=answers, yOffset=place)
-    reach = alt.Scale(domain=[0, 1.15 * max(row["error"] for row in errors)], nice=False)  # type: ignore[operator]
+    largest = max(width for row in rows for width in row.half_widths[:_MOST])
+    reach = alt.Scale(domain=[0, 1.15 * as_float(largest)], nice=False)
     x = alt.X("error:Q", title="95% error" if _usual(plan) else "error at its confidence")
     colors = alt.Scale(domain=options, range=COLORS[: len(options)])
     legend = alt.Legend(orient="bottom", title=None, symbolType="square")
