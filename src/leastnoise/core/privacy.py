@@ -147,7 +147,8 @@ def _explain_worst_case(privacy: Privacy) -> str:
         return f"The answer {'changes the odds' + odds if privacy.epsilon else 'reveals nothing'}."
     return (
         "The answer reveals no more than if, with probability "
-        f"{format_probability(privacy.delta, 4)}, it showed with certainty whether that person is in the data, and otherwise "
+        f"{format_probability(privacy.delta, 4)}, it showed with certainty whether that person is "
+        "in the data, and otherwise "
         f"{'changed the odds' + odds if privacy.epsilon else 'revealed nothing'}."
     )
 
