@@ -153,7 +153,7 @@ def test_marginals_and_boxes_agree_with_enumeration(noise: BoundedJointStaircase
 )
 def test_unbounded_noise_is_the_limit_of_enumerated_noise(noise: JointStaircase) -> None:
     """Enumerated up to a box beyond which next to no mass lies."""
-    last = 13 if noise.dimension == 3 else 28
+    last = 13 if noise.dimension == 3 else 34
     halves = [noise.half_width(place, last) for place in range(noise.dimension)]
     points = itertools.product(*(range(-half, half + 1) for half in halves))
     weights = {x: float(noise.ratio) ** boxes_of(noise, x) for x in points}

@@ -21,7 +21,7 @@ from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import BoundedJointStaircase, JointNoise
 from leastnoise.core.privacy import Privacy, format_guarantee
-from leastnoise.core.release import JointReleaser, JointRows, Rebuilt
+from leastnoise.core.release import JointReleaser, JointRows, Rebuilt, Releaser
 from leastnoise.core.tape import Tape
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, Power, l1
@@ -300,6 +300,16 @@ class JointPart(Mechanism):
     owner: JointMechanism
     place: int
 
+    def __post_init__(self) -> None:
+        """Reject a part that is not of its owner, which proves the guarantee of its noise."""
+        if not self.owner.has_part(self):
+            raise _not_joint()
+
+    @cached_property
+    def releaser(self) -> Releaser:  # type: ignore[override]  # proved on first use
+        """What adds the noise of this number alone, with a proof of its own."""
+        return Releaser(self.discretized.noise, self.privacy, self.sensitivity, self.integer)
+
     @classmethod
     def of(cls, mechanism: JointMechanism, place: int, discretized: Discretized) -> "JointPart":
         """Return the part for one number, whose noise is ``discretized``."""
@@ -317,7 +327,8 @@ class JointPart(Mechanism):
         Raises:
             NotPrivate: If it does not.
         """
-        replace(self)  # the constructor proves it
+        noise = self.discretized.noise
+        Releaser(noise, self.privacy, self.sensitivity, self.integer)  # proves it
 
     @property
     def composed_as(self) -> Privacy:  # type: ignore[override]  # its noise alone proves less
