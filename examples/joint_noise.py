@@ -1,4 +1,4 @@
-"""Compare joint, split and shared noise for k counts: the table and figure of docs/several-answers.md.
+"""Compare joint, split and shared noise for k counts, for docs/several-answers.md.
 
 ``python examples/joint_noise.py OUT/`` writes a CSV and an SVG file in some seconds and prints the
 table of the document. Without OUT it writes next to the theory pages.

@@ -387,8 +387,8 @@ def _constant(noise: JointStaircase) -> int:
     # P(0) of joint noise is 1/Σ(1−b)bᵐN(m), and box 0 has N(0) points of that probability.
     first = noise.box_probability(1) / noise.count_points(0)
     constant = first * marginal.total
-    assert constant.denominator == 1
-    return int(constant)
+    assert abs(constant - round(constant)) < Fraction(1, 10**9)  # box probabilities are rounded
+    return round(constant)
 
 
 # --------------------------------------------------------------------------- releases and bad input

@@ -402,12 +402,15 @@ def test_a_part_has_the_noise_that_is_sampled() -> None:
     part, other = plan._ready[0], wider._ready[0]
     assert isinstance(part, JointPart)
     assert isinstance(other, JointPart)
-    with pytest.raises(
-        InvalidParameter, match="must have the noise of its number, got other noise"
-    ):
+    with pytest.raises(NotPrivate, match="must be released together"):
         replace(other, owner=part.owner)
-    with pytest.raises(InvalidParameter, match="got number 3 of 3"):
+    with pytest.raises(NotPrivate, match="must be released together"):
+        replace(part, discretized=other.discretized)
+    with pytest.raises(NotPrivate, match="must be released together"):
+        replace(part, certificate=other.certificate)
+    with pytest.raises(NotPrivate, match="must be released together"):
         replace(part, place=3)
+    assert replace(part, place=1) == plan._ready[1]  # equal numbers have equal noise
 
 
 def test_numbers_with_other_lattices_have_noise_of_their_own() -> None:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from leastnoise.core.exact import as_float, exponential, first_index, format_short, round_up
+from leastnoise.core.exact import as_float, as_log, exponential, format_short, round_up
 from leastnoise.core.lattice import choose_lattice
 from leastnoise.core.noise import BoundedJointStaircase, JointNoise, JointStaircase
 from leastnoise.core.privacy import Privacy
@@ -20,8 +20,10 @@ from leastnoise.errors import InvalidParameter, Unsupported, parameter
 
 _SMALLEST = Fraction(1, 1 << 30)
 _BITS = 64
+# The last box is searched up to here.
+_MOST_BOXES = 1 << 12
 # Below this ε the gain from the best γ is smaller than 0.1%.
-_FLAT = 0.05
+_FLAT = 0.25
 # The places at which γ is tried, in two rounds, and the last terms of a sum.
 _PLACES, _FINER, _ENOUGH = 32, 8, 60.0
 
@@ -67,11 +69,32 @@ def find_joint(
         delta = noise.delta(privacy.epsilon)
         return delta is not None and delta <= privacy.delta
 
-    low, high = -1, 1
-    while not suffices(high):
-        low, high = high, 2 * high  # ends with Unsupported if the noise has too many boxes
-    last = first_index(low, high, suffices)
+    last = _guess_last(ratio, shifts, edges, as_log(privacy.delta))
+    while not suffices(last):
+        last += 1  # ends with Unsupported if the noise has too many boxes
+    while last and suffices(last - 1):
+        last -= 1
     return BoundedJointStaircase(steps, shifts, edges, ratio, last)
+
+
+def _guess_last(
+    ratio: Fraction, shifts: Sequence[int], edges: Sequence[int], log_delta: float
+) -> int:
+    """Return about the smallest last box M at which δ ≈ b^M·(points beyond the shift)/total."""
+    slope = as_log(ratio)
+    fall, log_total = math.log(-math.expm1(slope)), -math.inf
+    for last in range(_MOST_BOXES):
+        sides = [2 * (last * shift + edge) + 1 for shift, edge in zip(shifts, edges, strict=True)]
+        log_points = sum(map(math.log, sides))
+        kept = math.prod(max(0, side - d) / side for side, d in zip(sides, shifts, strict=True))
+        outer = slope * last + log_points
+        total = math.log(math.exp(log_total - outer) + 1) + outer if last else outer
+        if kept < 1 and outer + math.log1p(-kept) - total <= log_delta:
+            return last
+        own = outer + fall
+        largest = max(log_total, own)
+        log_total = largest + math.log(math.exp(log_total - largest) + math.exp(own - largest))
+    return _MOST_BOXES
 
 
 def _check(privacy: Privacy, *, bounded: bool) -> None:

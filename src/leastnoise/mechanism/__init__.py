@@ -29,6 +29,7 @@ from leastnoise.mechanism.joint import (
     find_blocks,
 )
 from leastnoise.mechanism.mechanism import Mechanism
+from leastnoise.mechanism.mechanism_text import explain_exact_release, format_accuracy
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
 from leastnoise.mechanism.revealing import check_allow_exact, revealing_probability
 from leastnoise.mechanism.selection import AnyMechanism, PermuteAndFlip, as_noise
@@ -59,8 +60,10 @@ __all__ = [
     "calibrate_vector",
     "check_allow_exact",
     "exact_release",
+    "explain_exact_release",
     "farthest",
     "find_blocks",
+    "format_accuracy",
     "format_brief",
     "format_errors",
     "format_value",

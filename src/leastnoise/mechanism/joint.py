@@ -19,9 +19,9 @@ from leastnoise.core.exact import (
 )
 from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
 from leastnoise.core.lattice import rounding_error
-from leastnoise.core.noise import BoundedJointStaircase, JointNoise
+from leastnoise.core.noise import BoundedJointStaircase, JointNoise, LatticeNoise
 from leastnoise.core.privacy import Privacy, format_guarantee
-from leastnoise.core.release import JointReleaser, JointRows, Rebuilt
+from leastnoise.core.release import JointReleaser, JointRows, Rebuilt, Releaser
 from leastnoise.core.tape import Tape
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, Power, l1
@@ -141,16 +141,36 @@ class JointMechanism(Rebuilt):
         shared: dict[int, Discretized] = {}
         parts = []
         for place in range(len(self)):
-            first = self.noise.first_alike(place)
-            if first not in shared:  # equal numbers have equal noise, whose cost is computed once
-                shared[first] = Discretized(self.noise.marginal(first), self.objective)
-            parts.append(JointPart.of(self, place, shared[first]))
+            noise = self.part_noise(place)
+            if id(noise) not in shared:  # the cost of equal noise is computed once
+                shared[id(noise)] = Discretized(noise, self.objective)
+            parts.append(JointPart.of(self, place, shared[id(noise)]))
         return tuple(parts)
 
     def has_part(self, part: "JointPart") -> bool:
-        """Return whether a part has the sensitivity and the guarantee of its number here."""
-        own = self.privacy, self.sensitivities[part.place], self.integers[part.place]
-        return own == (part.privacy, part.sensitivity, part.integer)
+        """Return whether a part has the guarantee, sensitivity and noise of its number here."""
+        if not 0 <= part.place < len(self):
+            return False
+        certified, noise = part.certificate, self.part_noise(part.place)
+        own = self.privacy, self.sensitivities[part.place], noise
+        stated = part.privacy, part.sensitivity, part.noise
+        return (
+            own == stated == (certified.privacy, certified.sensitivity, certified.noise)
+            and part.discretized.noise == noise
+            and part.integer == self.integers[part.place]
+        )
+
+    def part_noise(self, place: int) -> LatticeNoise:
+        """Return the noise of one number alone; equal numbers have the same object."""
+        first = self.noise.first_alike(place)
+        if first not in self._marginals:
+            self._marginals[first] = self.noise.marginal(first)
+        return self._marginals[first]
+
+    @cached_property
+    def _marginals(self) -> dict[int, LatticeNoise]:
+        """The noise of one number alone, by the first number that has it."""
+        return {}
 
     @property
     def cost(self) -> Fraction:
@@ -303,16 +323,14 @@ class JointPart(Mechanism):
     place: int
 
     def __post_init__(self) -> None:
-        """Reject noise that is not that of this number of the joint noise, which is sampled."""
-        super().__post_init__()
-        joint, inside = self.owner.noise, 0 <= self.place < len(self.owner)
-        own = joint.marginal(joint.first_alike(self.place)) if inside else None
-        if own is None or not self.noise == self.discretized.noise == own:
-            raise InvalidParameter(
-                "The part of a joint mechanism must have the noise of its number",
-                got="other noise" if inside else f"number {self.place} of {len(self.owner)}",
-                fix="Use the parts of a joint mechanism, as calibrate_joint() returns them.",
-            )
+        """Reject a part that is not of its owner, which proves the guarantee of its noise."""
+        if not self.owner.has_part(self):
+            raise _not_joint()
+
+    @cached_property
+    def releaser(self) -> Releaser:  # type: ignore[override]  # proved on first use
+        """What adds the noise of this number alone, with a proof of its own."""
+        return Releaser(self.discretized.noise, self.privacy, self.sensitivity, self.integer)
 
     @classmethod
     def of(cls, mechanism: JointMechanism, place: int, discretized: Discretized) -> "JointPart":
@@ -331,7 +349,8 @@ class JointPart(Mechanism):
         Raises:
             NotPrivate: If it does not.
         """
-        replace(self)  # the constructor proves it
+        noise = self.discretized.noise
+        Releaser(noise, self.privacy, self.sensitivity, self.integer)  # proves it
 
     @property
     def composed_as(self) -> Privacy:  # type: ignore[override]  # its noise alone proves less

@@ -12,7 +12,7 @@ from leastnoise.core.noise import DiscreteSteps, Rounded
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.json_types import Json
 from leastnoise.ledger import AllocatedPrivacy
-from leastnoise.mechanism import AnyMechanism, Mechanism, half_width
+from leastnoise.mechanism import AnyMechanism, JointPart, Mechanism, half_width
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable, wrap
 from leastnoise.tables.add_noise import Numbers
 from leastnoise.tables.answers import USUAL, at_most
@@ -307,6 +307,8 @@ def _noise_name(mechanism: AnyMechanism, family: str | None) -> str:
     """
     if not isinstance(mechanism, Mechanism):
         return "selection"
+    if isinstance(mechanism, JointPart):
+        return "joint"
     noise = mechanism.noise.noise if isinstance(mechanism.noise, Rounded) else mechanism.noise
     name = type(noise).__name__.removeprefix("Discrete")
     if family is not None and isinstance(noise, DiscreteSteps):

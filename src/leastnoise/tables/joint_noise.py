@@ -3,8 +3,10 @@
 A block is chosen by :mod:`leastnoise.tables.joint_blocks`.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from leastnoise.calibration import find_joint
 from leastnoise.core.exact import as_float
@@ -15,6 +17,8 @@ from leastnoise.mechanism import AnyMechanism, JointMechanism, JointPart, Mechan
 from leastnoise.tables.noise_choice import estimate_split
 from leastnoise.tables.released_number import Divided, ReleasedNumber
 
+# Below this ε, bounded noise has so many boxes that planning would take longer.
+_SMALLEST_BOUNDED = Fraction(1, 20)
 # The places of the numbers of each block among all distinct numbers.
 JointBlocks = tuple[tuple[int, ...], ...]
 
@@ -38,18 +42,20 @@ def estimate_joint(privacy: Privacy, numbers: Divided, blocks: JointBlocks) -> f
     """Return about the errors with joint noise, in the measure of :func:`estimate_split`.
 
     The maximum errors of deciding counts over Δ, or else all expected errors, which are (k + 1)/2ε
-    for k numbers. Infinite if a block cannot have joint noise.
+    for k numbers. Infinite if a block cannot have joint noise, or if some number of it would have a
+    larger error than with its own part of ε: weights may ask for that part.
     """
     total, joined = 0.0, set()
     deciding = any(number.decides for number, _ in numbers)
     for block in blocks:
         joined |= {*block}
         own = _divide(privacy, numbers, block)
+        parts = [numbers[place][1] for place in block]
+        if not own.epsilon or max(parts) * (len(block) + 1) > 2 * sum(parts):
+            return math.inf
         try:
-            if not own.epsilon:
-                return float("inf")
             if any(numbers[place][0].decides for place in block):
-                noise = _build(own, [numbers[place][0] for place in block]).noise
+                noise = _build(own, tuple(numbers[place][0] for place in block)).noise
                 if isinstance(noise, BoundedJointStaircase):
                     total += sum(
                         as_float(Fraction(noise.half_width(at, noise.last_box), noise.shifts[at]))
@@ -59,7 +65,7 @@ def estimate_joint(privacy: Privacy, numbers: Divided, blocks: JointBlocks) -> f
             elif not deciding:
                 total += len(block) * (len(block) + 1) / 2 / as_float(own.epsilon)
         except (InvalidParameter, Unsupported):
-            return float("inf")
+            return math.inf
     rest = [each for place, each in enumerate(numbers) if place not in joined]
     if rest and (not deciding or any(number.decides for number, _ in rest)):
         total += estimate_split(privacy, rest)
@@ -75,7 +81,9 @@ def join(
     """Return the mechanism of each number: joint noise for blocks, and its own for the others."""
     mechanisms: dict[int, Mechanism] = {}
     for block in blocks:
-        joint = _build(_divide(privacy, numbers, block), [numbers[place][0] for place in block])
+        joint = _build(
+            _divide(privacy, numbers, block), tuple(numbers[place][0] for place in block)
+        )
         mechanisms |= dict(zip(block, joint.parts, strict=True))
     for place, (number, part) in enumerate(numbers):
         if place not in mechanisms:
@@ -89,15 +97,20 @@ def _divide(privacy: Privacy, numbers: Divided, block: Sequence[int]) -> Privacy
     """Return the guarantee of one release of a block: its part, divided among its groups."""
     touched = max(numbers[place][0].touched for place in block)
     share = sum((numbers[place][1] for place in block), Fraction(0)) / touched
-    bounded = any(numbers[place][0].decides for place in block)
-    delta = privacy.delta * share if bounded else Fraction(0)  # unbounded noise needs none
-    return Privacy(privacy.epsilon * share, delta)
+    return Privacy(privacy.epsilon * share, privacy.delta * share)
 
 
-def _build(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> JointMechanism:
-    """Return joint noise for the numbers of a block, bounded if one of them decides."""
+@lru_cache(maxsize=64)  # the estimate and the choice build the same noise
+def _build(privacy: Privacy, numbers: tuple[ReleasedNumber, ...]) -> JointMechanism:
+    """Return joint noise for the numbers of a block, bounded if δ > 0.
+
+    Unbounded noise costs as much, and does not use δ. It is the choice where bounded noise would
+    have very many boxes, unless a number decides which groups are shown.
+    """
     deltas = tuple(number.sensitivity for number in numbers)
     integers = tuple(number.integer for number in numbers)
-    bounded = any(number.decides for number in numbers)
-    noise = find_joint(privacy, deltas, integers, bounded=bounded)
-    return JointMechanism(privacy, deltas, integers, noise)
+    deciding = any(number.decides for number in numbers)
+    bounded = deciding or (bool(privacy.delta) and privacy.epsilon >= _SMALLEST_BOUNDED)
+    own = privacy if bounded else Privacy(privacy.epsilon)
+    noise = find_joint(own, deltas, integers, bounded=bounded)
+    return JointMechanism(own, deltas, integers, noise)

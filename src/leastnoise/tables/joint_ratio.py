@@ -7,10 +7,11 @@ the integers from −a to a, Y on the steps from −c to c. So the probability i
 
 import math
 from fractions import Fraction
-from itertools import pairwise
 
 from leastnoise.core.exact import as_float
 from leastnoise.core.noise import JointNoise
+from leastnoise.mechanism import JointPart, Mechanism
+from leastnoise.tables.ratio import ErrorQuantile
 
 # Boxes beyond the last one have at most this part (1/256) of the probability α.
 _REST = 256
@@ -19,6 +20,15 @@ _MOST = 96
 # The relative accuracy of a quantile, and the halvings of the search for it.
 _ACCURACY = Fraction(1, 1 << 12)
 _HALVINGS = 14
+
+
+def make_error_quantile(
+    rows: Mechanism, total: Mechanism, level: Fraction
+) -> "ErrorQuantile | JointErrorQuantile":
+    """Return the error of a ratio by the distribution of both errors: joint, or independent."""
+    if isinstance(rows, JointPart) and isinstance(total, JointPart) and rows.owner is total.owner:
+        return JointErrorQuantile(rows.owner.noise, rows.place, total.place, level)
+    return ErrorQuantile(rows.discretized.noise, total.discretized.noise, level)
 
 
 class JointErrorQuantile:
@@ -41,18 +51,12 @@ class JointErrorQuantile:
         """Take joint noise, the places of X and Y among its numbers, and a level below 1."""
         self._level = level
         self._row_step, self._step = joint.steps[rows], joint.steps[total]
-        law = joint.mixture((1 - level) / _REST)
-        width = -(-len(law) // _MOST)
-        ends = [*range(0, len(law), width), len(law)]
-        self._grouped = width > 1
+        groups = joint.mixture((1 - level) / _REST, _MOST)
+        self._grouped = groups[-1][0] >= len(groups)
         # For each group its probability, and the half-widths of its largest box.
         self._boxes = [
-            (
-                sum(law[start:end], Fraction(0)),
-                joint.half_width(rows, end - 1),
-                joint.half_width(total, end - 1),
-            )
-            for start, end in pairwise(ends)
+            (mass, joint.half_width(rows, last), joint.half_width(total, last))
+            for last, mass in groups
         ]
         self._known: dict[Fraction, Fraction] = {}
 

@@ -122,11 +122,18 @@ class JointNoise:
 
     @abstractmethod
     def box_probability(self, boxes: int) -> Fraction:
-        """Return P(the noise lies in box ``boxes`` − 1), or 0 for ``boxes`` = 0."""
+        """Return P(the noise lies in box ``boxes`` − 1), or 0 for ``boxes`` = 0.
+
+        For unbounded noise a lower bound, too small by less than 2⁻¹⁰⁰ or so.
+        """
 
     @abstractmethod
-    def mixture(self, rest: Fraction) -> list[Fraction]:
-        """Return lower bounds of the probabilities of boxes 0, 1, …, up to a remaining ``rest``."""
+    def mixture(self, rest: Fraction, most: int) -> list[tuple[int, Fraction]]:
+        """Return groups of the boxes of the mixture, at most ``most``, in order.
+
+        Each is its last box with a lower bound of its probability. The boxes beyond the last group
+        have a probability of at most ``rest``.
+        """
 
     def first_alike(self, place: int) -> int:
         """Return the first number with the step, shift and edge, so the marginal, of a number."""
@@ -195,18 +202,27 @@ class JointStaircase(JointNoise):
         left, whole = (self._sum_from(n) for n in (boxes, 0))
         # Larger boxes of the mixture have points in this one too.
         inside = self.count_points(boxes - 1) * self._unit
-        return 1 - exact_power(self.ratio, boxes) * Fraction(left - inside, whole)
+        _, high = fixed_power(self.ratio, boxes, _BITS)
+        return 1 - Fraction(high * (left - inside), whole << _BITS)
 
-    def mixture(self, rest: Fraction) -> list[Fraction]:
+    def mixture(self, rest: Fraction, most: int) -> list[tuple[int, Fraction]]:
         """See JointNoise."""
-        whole, lowest, tails = self._sum_from(0), rest, [(_ONE, _ONE)]
-        while tails[-1][1] > lowest * _ONE:
-            box = len(tails)
-            low, high = fixed_power(self.ratio, box, _BITS)
-            own = self._sum_from(box)
-            tails.append((low * own // whole, -(-high * own // whole)))
+        whole = self._sum_from(0)
+
+        def enclose_tail(first: int) -> tuple[int, int]:
+            low, high = fixed_power(self.ratio, first, _BITS)
+            own = self._sum_from(first)
+            return low * own // whole, -(-high * own // whole)
+
+        high = 1
+        while enclose_tail(high)[1] > rest * _ONE:
+            high *= 2
+        count = first_index(high // 2, high, lambda n: enclose_tail(n)[1] <= rest * _ONE)
+        ends = _group(count, most)
+        tails = [(_ONE, _ONE), *map(enclose_tail, ends)]
         return [
-            Fraction(max(0, before - after), _ONE) for (before, _), (_, after) in pairwise(tails)
+            (end - 1, Fraction(max(0, before - after), _ONE))
+            for end, ((before, _), (_, after)) in zip(ends, pairwise(tails), strict=True)
         ]
 
     def marginal(self, place: int) -> "JointMarginal":
@@ -283,9 +299,12 @@ class BoundedJointStaircase(JointNoise):
         beyond = sum(self._falls[boxes:]) * (self.count_points(boxes - 1) if boxes else 0)
         return Fraction(inside + beyond, self.total)
 
-    def mixture(self, rest: Fraction) -> list[Fraction]:  # noqa: ARG002 -- there is no rest
+    def mixture(self, rest: Fraction, most: int) -> list[tuple[int, Fraction]]:  # noqa: ARG002 -- there is no rest
         """See JointNoise."""
-        return [Fraction(weight, self.total) for weight in self._box_weights]
+        sums = [0, *accumulate(self._box_weights)]
+        ends = _group(len(self._box_weights), most)
+        pairs = zip([0, *ends], ends, strict=False)
+        return [(end - 1, Fraction(sums[end] - sums[start], self.total)) for start, end in pairs]
 
     def marginal(self, place: int) -> DiscreteSteps:
         """See JointNoise."""
@@ -406,12 +425,16 @@ class JointMarginal(LatticeNoise):
         return self._first_index(lambda j: self._tail(j) <= 1 - probability) * self.step
 
     def half_width_in_steps(self, confidence: Fraction) -> int:
-        """Return the smallest j ≥ 0 with P(|X| ≤ j·step) ≥ confidence."""
+        """Return the smallest j ≥ 0 for which P(|X| ≤ j·step) ≥ confidence is proved.
+
+        Powers are enclosed so precisely that no smaller j suffices, unless P(|X| > j·step) agrees
+        with 1 − confidence to one part in 2¹⁰⁰ or so.
+        """
         if confidence >= 1:
             raise no_maximum_error(confidence)
         if confidence not in self._widths:
             allowed = (1 - confidence) / 2
-            self._widths[confidence] = self._first_index(lambda j: self._tail(j) <= allowed)
+            self._widths[confidence] = self._first_index(lambda j: self._tail_fits(j, allowed))
         return self._widths[confidence]
 
     def moment(self, p: int) -> Fraction:
@@ -467,6 +490,13 @@ class JointMarginal(LatticeNoise):
         box, beyond = self._beyond(index)
         return exact_power(self.ratio, box) * beyond
 
+    def _tail_fits(self, index: int, allowed: Fraction) -> bool:
+        """Return whether P(X > index·step) ≤ allowed is proved."""
+        box, beyond = self._beyond(index)
+        bits = _BITS + allowed.denominator.bit_length() + 2 * box.bit_length()
+        _, high = fixed_power(self.ratio, box, bits)
+        return high * beyond <= allowed * (1 << bits)
+
     def _beyond(self, index: int) -> tuple[int, Fraction]:
         """Return the first box beyond an index, and the tail without the power of the ratio."""
         box = self._first_box(index + 1)
@@ -495,3 +525,9 @@ class MarginalScheme:
     def draw(self, tape: Tape) -> int:
         """See Scheme."""
         return self._joint.draw(tape)[0]
+
+
+def _group(count: int, most: int) -> list[int]:
+    """Return the ends of ``count`` items in order, in groups of about equal size."""
+    groups = min(count, most)
+    return [count * (i + 1) // groups for i in range(groups)]

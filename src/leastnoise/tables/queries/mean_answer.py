@@ -15,7 +15,6 @@ from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import (
     Answer,
-    JointPart,
     Mechanism,
     farthest,
     format_brief,
@@ -37,7 +36,7 @@ from leastnoise.tables.answers import (
     exact_words,
     print_interval,
 )
-from leastnoise.tables.joint_ratio import JointErrorQuantile
+from leastnoise.tables.joint_ratio import JointErrorQuantile, make_error_quantile
 from leastnoise.tables.ratio import PIECES, ErrorQuantile, Quotients, Ratio
 from leastnoise.tables.rounding import float_near, format_nearest
 
@@ -191,15 +190,7 @@ class _Errors:
         self._box: tuple[int, int] | None = None
         of_count, of_sum = count.discretized.noise, total.discretized.noise
         if confidence < 1 and of_count.is_unimodal and of_sum.is_unimodal:
-            if (
-                isinstance(count, JointPart)
-                and isinstance(total, JointPart)
-                and count.owner is total.owner
-            ):  # their errors are not independent
-                joint = count.owner.noise
-                self._quantile = JointErrorQuantile(joint, count.place, total.place, confidence)
-            else:
-                self._quantile = ErrorQuantile(of_count, of_sum, confidence)
+            self._quantile = make_error_quantile(count, total, confidence)
         else:
             each = confidence_of_each(confidence, 2) if confidence < 1 else confidence
             reach = half_width(self.total, each) * self.quotients.scale
