@@ -295,6 +295,8 @@ def _make_statement(
     query, rows = planned.query, planned.rows
     groups = query.contribution(rows.unit).touched
     subject = query.subject(rows, find_threshold(prepared, planned, numbers))
+    if query.discovered and len(count_releases(numbers)) < len(numbers):
+        subject = replace(subject, selected=True)  # joint noise: that of the count is in all errors
     if query.follows and prepared.leader is not None:
         # A count of the same rows is that of the leader.
         decides = prepared.queries[prepared.leader][1][0][1]
