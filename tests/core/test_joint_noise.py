@@ -23,7 +23,7 @@ from leastnoise.core.noise import (
     JointStaircase,
     Run,
 )
-from leastnoise.core.release import JointReleaser, JointRows
+from leastnoise.core.joint_release import JointReleaser, JointRows
 from leastnoise.core.sampling import (
     CipherTape,
     GrowingBoxes,

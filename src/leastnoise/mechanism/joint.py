@@ -18,10 +18,11 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
+from leastnoise.core.joint_release import JointReleaser, JointRows
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import BoundedJointStaircase, JointNoise, LatticeNoise
 from leastnoise.core.privacy import Privacy, format_guarantee
-from leastnoise.core.release import JointReleaser, JointRows, Rebuilt, Releaser
+from leastnoise.core.release import Rebuilt, Releaser
 from leastnoise.core.tape import Tape
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, Power, l1
