@@ -8,7 +8,6 @@ scale that a peer chooses, or from samples.
 
 import os
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from benchmarks.plan import Plan
 from benchmarks.progress import say
 from benchmarks.timing import Row, each, interleaved, ratio, short, summary
 from leastnoise.core.arrays import draw_joint
-from leastnoise.core.sampling import SYSTEM
+from leastnoise.core.sampling import SYSTEM, CipherTape
 from leastnoise.mechanism import calibrate_joint
 
 GUARANTEE = ("1", "1e-6")
@@ -40,7 +39,7 @@ def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, 
     random = np.random.default_rng()
     contestants = {
         "sample": each(lambda: [ten.draw(SYSTEM) for _ in range(plan.single)], plan.single),
-        "bulk": each(partial(draw_joint, three, groups, SYSTEM), 1),
+        "bulk": each(lambda: draw_joint(three, groups, CipherTape()), 1),
         "numpy": each(lambda: [random.uniform(-5, 5, groups) for _ in range(GROUP)], 1),
     }
     series = {name: summary(s) for name, s in interleaved(contestants, plan.rounds).items()}

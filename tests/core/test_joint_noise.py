@@ -16,6 +16,7 @@ import leastnoise as ln
 from leastnoise.calibration import find_joint
 from leastnoise.core.arrays import draw_joint
 from leastnoise.core.exact import exponential, power_sums
+from leastnoise.core.joint_release import JointReleaser, JointRows
 from leastnoise.core.noise import (
     BoundedJointStaircase,
     DiscreteStaircase,
@@ -23,7 +24,6 @@ from leastnoise.core.noise import (
     JointStaircase,
     Run,
 )
-from leastnoise.core.joint_release import JointReleaser, JointRows
 from leastnoise.core.sampling import (
     CipherTape,
     GrowingBoxes,

@@ -13,9 +13,13 @@ from leastnoise.core.lattice import Grid, effective_steps
 from leastnoise.core.noise import JointNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import MANY, Rebuilt
-from leastnoise.core.sampling import SYSTEM
+from leastnoise.core.sampling import SYSTEM, CipherTape
 from leastnoise.core.tape import Draw, Tape
 from leastnoise.errors import INTEGER, InvalidParameter
+
+# From this many rows on, the time of bits of the operating system counts more than the memory of a
+# cipher.
+_VERY_MANY = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ class JointReleaser(Rebuilt):
 
     def sample(self, rows: int, tape: Tape | None = None) -> list[list[int]]:
         """Return a column of noise for each number: row j of all columns is one sample."""
-        bits = tape or SYSTEM
+        bits = tape or (SYSTEM if rows < _VERY_MANY else CipherTape())
         if rows < MANY:
             samples = [self._draw(bits) for _ in range(rows)]
             return [[sample[place] for sample in samples] for place in range(len(self.grids))]

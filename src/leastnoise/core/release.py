@@ -1,8 +1,7 @@
-"""Add noise to true values: the only module that does, but for joint noise.
+"""Add noise to true values: only this module and :mod:`leastnoise.core.joint_release` do.
 
-Joint noise is added by :mod:`leastnoise.core.joint_release`. A selection adds no noise (:mod:`leastnoise.core.selection`). All checks precede the first random
-bit. A true value is only ever a local variable of the functions below: no object stores it, and no
-message quotes it.
+All checks precede the first random bit. A true value is only ever a local variable of the functions
+below: no object stores it, and no message quotes it.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# From this many numbers on, arrays are faster. Their bits also come from the operating system,
-# because loading a cipher for a few thousand numbers would use more memory than their query.
+# From this many numbers on, arrays are faster. They use the system's bits, and no cipher.
 MANY = 200
 
 
