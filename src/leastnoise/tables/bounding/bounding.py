@@ -211,7 +211,7 @@ class Selection:
         if self.keys is None:
             return bool(kind.nbytes <= 4)
         names = [key[0] for key in self.keys]
-        return max(names) - min(names) < 1 << 32
+        return bool(max(names) - min(names) < 1 << 32)
 
     def _read_name(self, value: "ir.Value") -> "ir.Value":
         """Return the value that names a unit or a group; NULL if it identifies none.
