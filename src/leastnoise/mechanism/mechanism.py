@@ -36,9 +36,10 @@ from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, take_renamed
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
-from leastnoise.mechanism.answer import Answer, Answers, farthest, half_width
+from leastnoise.mechanism.answer import Answer, Answers
 from leastnoise.mechanism.columns import Column, SeriesKind, is_array, series_kind, to_array
 from leastnoise.mechanism.discretized import Discretized
+from leastnoise.mechanism.release_errors import farthest, half_width
 from leastnoise.mechanism.revealing import (
     check_allow_exact,
     exact_release_problem,

@@ -1,13 +1,10 @@
 """Answers of table queries: their layout, printing and export."""
 
+from leastnoise.mechanism import INTERVAL, USUAL, Figure, Figures
 from leastnoise.tables.answers.facts import Shown, as_html, as_screen, as_text, exact_words
 from leastnoise.tables.answers.grouped import GroupedAnswers
 from leastnoise.tables.answers.layout import (
-    INTERVAL,
     NONE,
-    USUAL,
-    Figure,
-    Figures,
     Layout,
     TableAnswer,
     confidence_of_each,
@@ -17,6 +14,7 @@ from leastnoise.tables.answers.layout import (
 )
 from leastnoise.tables.answers.number import TableNumber
 from leastnoise.tables.answers.subject import TEXT_NOTE, Statement, Subject, at_most
+from leastnoise.tables.answers.table_value import TableValue
 
 __all__ = [
     "INTERVAL",
@@ -32,6 +30,7 @@ __all__ = [
     "Subject",
     "TableAnswer",
     "TableNumber",
+    "TableValue",
     "as_html",
     "as_screen",
     "as_text",
