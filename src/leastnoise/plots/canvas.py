@@ -53,14 +53,15 @@ def save(chart: "ChartType", path: str | Path) -> Path:
     'noise.svg'
     """
     target = Path(path)
-    if target.suffix not in _FORMATS:
+    kind = target.suffix.lower()
+    if kind not in _FORMATS:
         raise InvalidParameter(
             parameter("path") + f" must end in {', '.join(_FORMATS)}",
             got=repr(target.suffix),
             fix="Use one of these suffixes.",
         )
     try:
-        write_bytes(target, _render(chart, target.suffix[1:]))
+        write_bytes(target, _render(chart, kind[1:]))
     except OSError as error:
         raise InvalidParameter(
             f"The figure {target.name!r} cannot be written ({type(error).__name__})",
@@ -74,8 +75,7 @@ def _render(chart: "ChartType", kind: str) -> bytes:
     if kind in ("html", "json"):
         chart.save(file, format="html" if kind == "html" else "json")
         return file.getvalue().encode()
-    import vl_convert
-
+    vl_convert = load_renderer()
     chart.save(file, format="svg")
     svg = _renumber_clips(_lower_indices(file.getvalue()))
     if kind == "svg":
@@ -131,6 +131,22 @@ def scale(log: bool) -> "Scale":
     alt = load_altair()
     chosen: Scale = alt.Scale(type="log") if log else alt.Scale()
     return chosen
+
+
+def load_renderer() -> ModuleType:
+    """Return the library that turns charts into SVG, PNG and PDF, loaded on first use.
+
+    Raises:
+        Unsupported: If it is not installed.
+    """
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise Unsupported(
+            "Figures as files need vl-convert, which is not installed",
+            fix="Run pip install 'leastnoise[plots]'.",
+        ) from error
+    return vl_convert
 
 
 def load_altair() -> ModuleType:

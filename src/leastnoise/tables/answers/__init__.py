@@ -8,6 +8,7 @@ from leastnoise.tables.answers.layout import (
     Layout,
     TableAnswer,
     confidence_of_each,
+    interval_confidence,
     layout_of,
     mechanisms_of,
     print_interval,
@@ -15,6 +16,8 @@ from leastnoise.tables.answers.layout import (
 from leastnoise.tables.answers.number import TableNumber
 from leastnoise.tables.answers.subject import TEXT_NOTE, Statement, Subject, at_most
 from leastnoise.tables.answers.table_value import TableValue
+from leastnoise.tables.answers.text import format_part, picture_facts
+from leastnoise.tables.rounding import format_error
 
 __all__ = [
     "INTERVAL",
@@ -37,7 +40,11 @@ __all__ = [
     "at_most",
     "confidence_of_each",
     "exact_words",
+    "format_error",
+    "format_part",
+    "interval_confidence",
     "layout_of",
     "mechanisms_of",
+    "picture_facts",
     "print_interval",
 ]

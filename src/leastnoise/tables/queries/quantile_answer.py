@@ -281,6 +281,10 @@ def _print_interval_row(_: Figures, answer: QuantileAnswer, __: bool) -> list[st
     return [selected, _format(answer.interval()), *errors]
 
 
+def _find_confidence(answer: QuantileAnswer) -> Fraction:
+    return answer.confidence if isinstance(answer, IntervalQuantileAnswer) else USUAL
+
+
 def _find_integers(*names: str) -> Callable[[Sequence[QuantileAnswer]], set[str]]:
     return lambda answers: set(names) if all(answer.grid.integer for answer in answers) else set()
 
@@ -318,5 +322,5 @@ IntervalQuantileAnswer.layout = Layout(
     cells=_print_interval_row,
     unbounded=_UNBOUNDED,
     with_group=lambda answer, group: replace(answer, subject=replace(answer.subject, group=group)),
-    confidence=lambda answer: answer.confidence,
+    confidence=_find_confidence,
 )
