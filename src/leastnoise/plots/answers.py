@@ -127,6 +127,7 @@ def _draw_groups(result: "GroupedAnswers[TableAnswer]") -> tuple[Any, _Words]:
     words = _describe(result, result.answers)
     if not len(result):
         words.facts.insert(0, ("Groups", "none"))
+        words = words._replace(ends="")
         return _draw_rows([], words, bars=True), words
     rows: Any = result.to_dict()["rows"]
     words.facts[:0] = _summarize_errors(rows, words)
@@ -181,7 +182,7 @@ def _name_ends(answers: Sequence[TableAnswer]) -> str:
     confidence = interval_confidence(answers)
     if confidence is not None:
         return f"{format_exact(confidence * 100)}% interval"
-    return "bin that was selected" if "bin_low" in layout_of(answers).names else ""
+    return "the selected bin" if "bin_low" in layout_of(answers).names else ""
 
 
 def _shorten(part: Any) -> str:
@@ -357,7 +358,7 @@ def _list_tooltips(words: _Words) -> list[Any]:
 def _finish(chart: Any, words: _Words) -> "ChartType":
     """Return a figure with its title above and its facts below."""
     alt = load_altair()
-    many = " of each group, taken alone" if words.by else ""
+    many = " of each group, taken alone" if words.by and "interval" in words.ends else ""
     known = [(words.marks, f"{words.ends}{many}")] if words.ends else []
     lines = [
         line

@@ -58,7 +58,9 @@ def as_html(answers: "GroupedAnswers[TableAnswer]") -> str:
 
 def picture_facts(answers: "GroupedAnswers[TableAnswer] | TableAnswer") -> list[Fact]:
     """Return the facts to state below a picture: all but the entry in the ledger."""
-    if hasattr(answers, "keys"):
+    from leastnoise.tables.answers.grouped import GroupedAnswers
+
+    if isinstance(answers, GroupedAnswers):
         _, errors = _print_cells(answers)
         known = _make_facts(answers, errors, each="group")
     else:
