@@ -64,7 +64,7 @@ def test_means_are_dots_and_state_what_they_are_of() -> None:
     panel = drawn(grouped([mean(30, 12), mean(5, 3)], ["f", "m"], about=subject))
     assert marks(panel) == ["point", "rule", "tick", "tick"]
     assert panel["layer"][0]["encoding"]["x"]["scale"] == {"zero": False}
-    assert panel["layer"][0]["encoding"]["x"]["title"] == "mean of income"
+    assert panel["layer"][0]["encoding"]["x"]["title"] == "mean"
     assert panel["heading"] == "mean of income by sex, clipped to [-3, 7]"
     worst = max(mean(30, 12).max_error, mean(5, 3).max_error)
     (line,) = [line for line in caption(panel) if line.startswith("Max error: at most ")]

@@ -332,7 +332,7 @@ class Answers(Generic[ColumnT_co]):
         as_type: Any = dtype
         return np.array(self.values, dtype=as_type, copy=copy)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[ReleasedArray]:
         """Iterate over :attr:`values` along the first axis."""
         return iter(self.values)
 

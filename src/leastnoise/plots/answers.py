@@ -155,10 +155,9 @@ def _describe(
 ) -> _Words:
     """Return the words of a figure: those of the printed answer."""
     subject = result.subject
-    what = subject.title.removeprefix(mark(result.receipt)).partition(" by ")[0]
     return _Words(
         title=printable(subject.heading),
-        axis=printable(what if subject.statistic in what else subject.statistic),
+        axis=printable(subject.statistic),
         by=", ".join(map(printable, result.names)) if isinstance(result, GroupedAnswers) else "",
         ends=_name_ends(answers),
         facts=picture_facts(result),
@@ -185,7 +184,7 @@ def _name_ends(answers: Sequence[TableAnswer]) -> str:
     return "the selected bin" if "bin_low" in layout_of(answers).names else ""
 
 
-def _shorten(part: Any) -> str:
+def _shorten(part: int | str | date) -> str:
     """Return a part of a key as printed; a long one without its middle, as its end may differ."""
     text = str(part)
     if len(text) <= _LABEL:

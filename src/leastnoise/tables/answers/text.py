@@ -3,7 +3,7 @@
 import unicodedata
 from decimal import ROUND_CEILING
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import format_rounded
 from leastnoise.mechanism import Figures
@@ -16,6 +16,7 @@ from leastnoise.tables.answers.facts import (
     table_guarantee,
 )
 from leastnoise.tables.answers.layout import NONE, TableAnswer, layout_of
+from leastnoise.tables.keys import Part
 from leastnoise.tables.rounding import format_error
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _note_discovery(
     return [("Note", note)]
 
 
-def format_part(part: Any) -> str:
+def format_part(part: Part) -> str:
     """Return a part of a key as printable text of limited length.
 
     The text is quoted if it is empty or has a space at an end, which would be invisible. It is also
