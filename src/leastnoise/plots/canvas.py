@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -139,14 +140,7 @@ def load_renderer() -> ModuleType:
     Raises:
         Unsupported: If it is not installed.
     """
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise Unsupported(
-            "Figures as files need vl-convert, which is not installed",
-            fix="Run pip install 'leastnoise[plots]'.",
-        ) from error
-    return vl_convert
+    return _load("vl_convert", "Figures as files need vl-convert")
 
 
 def load_altair() -> ModuleType:
@@ -155,11 +149,13 @@ def load_altair() -> ModuleType:
     Raises:
         Unsupported: If Altair is not installed.
     """
+    return _load("altair", "Figures need Altair")
+
+
+def _load(name: str, need: str) -> ModuleType:
     try:
-        import altair
+        return import_module(name)
     except ImportError as error:
         raise Unsupported(
-            "Figures need Altair, which is not installed",
-            fix="Run pip install 'leastnoise[plots]'.",
+            f"{need}, which is not installed", fix="Run pip install 'leastnoise[plots]'."
         ) from error
-    return altair
