@@ -15,7 +15,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.mechanism import Answer
-from leastnoise.tables import QUERIES, GroupedAnswers, TableValue, census
+from leastnoise.tables import QUERIES, GroupedAnswers, ProtectedTable, TableValue, census
 from leastnoise.tables.answers import Layout
 from tests.tables.test_answers import COUNT, ENDLESS, REAL, WIDE, grouped, mean, quantile
 
@@ -158,7 +158,8 @@ def test_a_mean_of_no_rows_is_the_middle_of_its_bounds_in_python() -> None:
 
 def test_keys_of_every_type_and_names_that_are_taken_are_written() -> None:
     table = grouped([Answer(1, COUNT)], [(date(2024, 2, 29), True)], names=("exact", "value"))
-    (row,) = table.to_dict()["rows"]  # type: ignore[misc]
+    found: Any = table.to_dict()
+    (row,) = found["rows"]
     assert row["exact_key"] == "2024-02-29"
     assert row["value_key"] is True
     assert row["exact"]["value"] == "1"
@@ -168,11 +169,11 @@ def test_keys_of_every_type_and_names_that_are_taken_are_written() -> None:
 
 
 def test_values_are_an_array_in_the_order_of_the_groups() -> None:
-    counts = np.asarray(grouped([Answer(i, COUNT) for i in (3, -2, 5)]))
+    counts: Any = np.asarray(grouped([Answer(i, COUNT) for i in (3, -2, 5)]))
     assert (counts.dtype, counts.shape, counts.tolist()) == (np.int64, (3,), [3, -2, 5])
-    means = np.asarray(grouped([mean(30, 12), mean(0, 5)]))
+    means: Any = np.asarray(grouped([mean(30, 12), mean(0, 5)]))
     assert (means.dtype, means.tolist()) == (np.float64, [2.4, 2.0])
-    long = np.asarray(grouped([Answer(2**70, WIDE)]))
+    long: Any = np.asarray(grouped([Answer(2**70, WIDE)]))
     assert (long.dtype, long.tolist()) == (object, [2**70])
     assert np.asarray(grouped([Answer(3, COUNT)]), dtype=float).dtype == np.float64
     assert np.asarray(grouped([])).shape == (0,)
@@ -210,7 +211,7 @@ def test_duckdb_reads_answers_directly(table: GroupedAnswers[Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def seeded() -> Iterator[ln.tables.ProtectedTable]:  # type: ignore[name-defined]
+def seeded() -> Iterator[ProtectedTable]:
     ledger = ln.testing.NotPrivateLedger(seed=7, limit=ln.Privacy(100, "1e-3"))
     with ln.protect(census(), unit="person_id", max_rows=1, ledger=ledger) as people:
         yield people
@@ -243,7 +244,7 @@ def test_every_answer_is_a_number_json_and_stays_marked(seeded: Any, name: str) 
         assert f"{marked}".startswith("NOT PRIVATE (seeded noise): ")
     if isinstance(answer, GroupedAnswers):
         assert set(pa.table(answer)["quantity"].to_pylist()) == {answer.rows()[0]["quantity"]}
-        assert answer.rows()[0]["quantity"].startswith("NOT PRIVATE")
+        assert str(answer.rows()[0]["quantity"]).startswith("NOT PRIVATE")
         assert json.loads(pa.table(answer).schema.metadata[b"leastnoise"])["not_private"] is True
 
 
@@ -251,7 +252,8 @@ def test_every_class_with_a_layout_is_a_table_value() -> None:
     """A new class of answers gets numbers and JSON from its layout."""
 
     def subclasses(of: type) -> set[type]:
-        return {of, *(each for child in type.__subclasses__(of) for each in subclasses(child))}
+        children: list[type] = type.__subclasses__(of)
+        return {of, *(each for child in children for each in subclasses(child))}
 
     with_layout = {
         each
