@@ -39,8 +39,8 @@ class RoundBins:
             for power in range(0 if whole else _SMALLEST, _LARGEST + 1)
             for digit in (1, 2, 5)
         ]
-        inner = {0, *sizes, *(-size for size in sizes)}
-        edges = [low, *sorted(Fraction(edge) for edge in inner if low < edge < high), high]
+        inner = {Fraction(0), *sizes, *(-size for size in sizes)}
+        edges = [low, *sorted(edge for edge in inner if low < edge < high), high]
         bins: list[tuple[Fraction, Fraction]] = [(low, low)] if low == 0 else []
         for start, end in pairwise(edges):
             bins.append((start, end))

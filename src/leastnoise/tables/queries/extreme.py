@@ -207,7 +207,7 @@ class Extreme(BoundedQuery):
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Min(Extreme):
     """About the lowest value of a column: a bin with few rows below it.
 
@@ -215,7 +215,7 @@ class Min(Extreme):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Max(Extreme):
     """About the highest value of a column: a bin with few rows above it.
 

@@ -239,7 +239,7 @@ class Variance(AveragedQuery):
         return replace(statement, subject=subject)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Std(Variance):
     """The population standard deviation of a column: the square root of its variance.
 
