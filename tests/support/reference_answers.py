@@ -19,10 +19,6 @@ import leastnoise as ln
 Row = dict[str, Any]
 # Queries that select a bin, in which a unit counts.
 _SELECTING = (ln.Quantile, ln.Min, ln.Max, ln.EstimateBounds)
-# Queries that select a bin, in which a unit counts.
-_SELECTING = (ln.Quantile, ln.Min, ln.Max, ln.EstimateBounds)
-# Queries that select a bin, in which a unit counts.
-_SELECTING = (ln.Quantile, ln.Min, ln.Max, ln.EstimateBounds)
 Figures = dict[tuple[Any, ...], tuple[int, ...]]
 
 
@@ -87,8 +83,6 @@ class _Place:
             self.low, self.high, self.step = lattice(question.clipping_bounds, steps, exact)
             self.exact = exact and all(end.denominator == 1 for end in question.clipping_bounds)
         self.middle = (self.low + self.high) // 2 if self.mean else 0
-        self.whole = whole
-        self.whole = whole
         self.whole = whole
 
     def __call__(self, row: Row) -> tuple[tuple[Any, ...], int] | None:
@@ -164,46 +158,6 @@ def _nearest(number: int, part: int) -> int:
 
 
 def round_bin(value: Fraction | float, bounds: tuple[Fraction, Fraction], whole: bool) -> int:
-    """Return between which round numbers a value lies; one of them is on the side of 0."""
-    digits = [Fraction(d) * Fraction(10) ** p for p in range(-9, 16) for d in (1, 2, 5)]
-    sizes = [size for size in digits if not whole or size >= 1]
-    low, high = bounds
-    value = min(max(value, low), high)
-    inner = [edge for edge in (*sizes, *(-size for size in sizes)) if low < edge < high]
-    if value == 0:
-        return sum(edge < 0 for edge in inner) + (low < 0)
-    if value < 0:
-        return sum(edge <= value for edge in inner)
-    at_zero = (low < 0) + (low <= 0 <= high)
-    return sum(edge < value for edge in inner) + at_zero
-
-
-def _nearest(number: int, part: int) -> int:
-    """Return a number in parts, rounded to the nearest, the larger one of two."""
-    return math.floor(Fraction(number, part) + Fraction(1, 2))
-
-
-def round_bin(value: Any, bounds: tuple[Fraction, Fraction], whole: bool) -> int:
-    """Return between which round numbers a value lies; one of them is on the side of 0."""
-    digits = [Fraction(d) * Fraction(10) ** p for p in range(-9, 16) for d in (1, 2, 5)]
-    sizes = [size for size in digits if not whole or size >= 1]
-    low, high = bounds
-    value = min(max(value, low), high)
-    inner = [edge for edge in (*sizes, *(-size for size in sizes)) if low < edge < high]
-    if value == 0:
-        return sum(edge < 0 for edge in inner) + (low < 0)
-    if value < 0:
-        return sum(edge <= value for edge in inner)
-    at_zero = (low < 0) + (low <= 0 <= high)
-    return sum(edge < value for edge in inner) + at_zero
-
-
-def _nearest(number: int, part: int) -> int:
-    """Return a number in parts, rounded to the nearest, the larger one of two."""
-    return math.floor(Fraction(number, part) + Fraction(1, 2))
-
-
-def round_bin(value: Any, bounds: tuple[Fraction, Fraction], whole: bool) -> int:
     """Return between which round numbers a value lies; one of them is on the side of 0."""
     digits = [Fraction(d) * Fraction(10) ** p for p in range(-9, 16) for d in (1, 2, 5)]
     sizes = [size for size in digits if not whole or size >= 1]
