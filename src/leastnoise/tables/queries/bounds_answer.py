@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, format_exact, quote
+from leastnoise.core.exact import Number, format_exact, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -19,6 +19,7 @@ from leastnoise.tables.answers import (
     Layout,
     Shown,
     Subject,
+    TableValue,
     as_html,
     as_text,
     confidence_of_each,
@@ -32,7 +33,7 @@ _SUBJECT = Subject(title="bounds", statistic="bounds")
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsAnswer:
+class BoundsAnswer(TableValue):
     """Released clipping bounds. ``bounds`` can be passed to other queries.
 
     Attributes:
@@ -142,9 +143,6 @@ class BoundsAnswer:
         """Show the answer in a notebook."""
         return as_html(self, self.result())
 
-    def __float__(self) -> float:
-        return as_float(self.value)
-
     def __str__(self) -> str:
         return as_text(self, self.result())
 
@@ -180,14 +178,14 @@ def _print_row(_: Figures, answer: BoundsAnswer, __: bool) -> list[str]:
 
 def _find_integers(answers: Sequence[BoundsAnswer]) -> set[str]:
     whole = all(end.denominator == 1 for answer in answers for end in answer.bounds)
-    return {"rows_outside", *(("value", "low", "high") if whole else ())}
+    return {"rows_outside", *(("value", "lower_bound", "upper_bound") if whole else ())}
 
 
 BoundsAnswer.layout = Layout(
     columns=(
         Figure("value", float_near),
-        Figure("low", float_below, json="bounds"),
-        Figure("high", json="bounds"),
+        Figure("lower_bound", float_below, json="bounds"),
+        Figure("upper_bound", json="bounds"),
         Figure("rows_outside", json="rows_outside_95", confident=True),
         Figure("max_error", json="bound"),
     ),

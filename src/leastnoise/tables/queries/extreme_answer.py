@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, format_exact, quote
+from leastnoise.core.exact import Number, format_exact, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -19,6 +19,7 @@ from leastnoise.tables.answers import (
     Layout,
     Shown,
     Subject,
+    TableValue,
     as_html,
     as_text,
 )
@@ -39,7 +40,7 @@ _SUBJECT = Subject(title="approximate minimum", statistic="near minimum")
 
 
 @dataclass(frozen=True, slots=True)
-class ExtremeAnswer:
+class ExtremeAnswer(TableValue):
     """The bin that was selected for a minimum or a maximum.
 
     How many rows lie beyond it is known with a confidence. The distance to the true minimum has no
@@ -156,9 +157,6 @@ class ExtremeAnswer:
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
         return as_html(self, self.result())
-
-    def __float__(self) -> float:
-        return as_float(self.value)
 
     def __str__(self) -> str:
         return as_text(self, self.result())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from leastnoise.core.exact import Number, as_float, parse_confidence
+from leastnoise.core.exact import Number, parse_confidence
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
@@ -20,6 +20,7 @@ from leastnoise.tables.answers import (
     Layout,
     Shown,
     Subject,
+    TableValue,
     as_html,
     as_text,
     confidence_of_each,
@@ -33,7 +34,7 @@ _SUBJECT = Subject(title="variance", statistic="variance")
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadAnswer:
+class SpreadAnswer(TableValue):
     """A released variance or standard deviation: see the classes that inherit it.
 
     A count n + X, a sum s + Y and a sum of squares t + Z are released. For the values x that count,
@@ -164,9 +165,6 @@ class SpreadAnswer:
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
         return as_html(self, self.result())
-
-    def __float__(self) -> float:
-        return as_float(self.value)
 
     def __str__(self) -> str:
         return as_text(self, self.result())
