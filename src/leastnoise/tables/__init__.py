@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     from leastnoise.tables.explanation import Explanation
     from leastnoise.tables.protect_table import protect
     from leastnoise.tables.protected import ProtectedTable
+    from leastnoise.tables.queries.bounds_answer import BoundsAnswer
     from leastnoise.tables.queries.count import Count
+    from leastnoise.tables.queries.estimate_bounds import EstimateBounds
+    from leastnoise.tables.queries.extreme import Max, Min
+    from leastnoise.tables.queries.extreme_answer import ExtremeAnswer
     from leastnoise.tables.queries.histogram import Histogram
     from leastnoise.tables.queries.mean import Mean
     from leastnoise.tables.queries.mean_answer import MeanAnswer
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
     from leastnoise.tables.queries.query import Query
     from leastnoise.tables.queries.sum import Sum
+    from leastnoise.tables.queries.variance import Std, Variance
+    from leastnoise.tables.queries.variance_answer import StdAnswer, VarianceAnswer
     from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
@@ -52,25 +58,34 @@ __all__ = [
     "QUERIES",
     "Amounts",
     "Argument",
+    "BoundsAnswer",
     "Card",
     "Count",
+    "EstimateBounds",
     "Explanation",
+    "ExtremeAnswer",
     "GroupedAnswers",
     "Histogram",
     "IntervalQuantileAnswer",
+    "Max",
     "Mean",
     "MeanAnswer",
+    "Min",
     "ProtectedTable",
     "Quantile",
     "QuantileAnswer",
     "Query",
     "QueryMethods",
+    "Std",
+    "StdAnswer",
     "Sum",
     "TableAnswer",
     "TableNumber",
     "TableQuery",
     "TableResult",
     "TableValue",
+    "Variance",
+    "VarianceAnswer",
     "as_screen",
     "bind_parameters",
     "census",
@@ -102,6 +117,9 @@ _HOMES = (
         "answers",
         "queries.query",
         "queries.mean_answer",
+        "queries.variance_answer",
+        "queries.extreme_answer",
+        "queries.bounds_answer",
     ),
     *(
         "queries.quantile_answer",
