@@ -387,7 +387,7 @@ def test_a_conversion_is_another_table_to_a_ledger(tmp_path: Any) -> None:
     [
         (
             {"c": "week"},
-            "types must give columns the type int, float, bool, text, date or timestamp",
+            "types must give columns the type int, float, decimal, bool, text, date or timestamp",
         ),
         ({"c": []}, "types must give columns the type"),
         ({1: int}, "types must give columns the type"),

@@ -302,7 +302,7 @@ def test_true_is_not_one() -> None:
 COMPARISON = (
     r"where a comparison \(=, !=, <, <=, >, >=, in, between, like, is null\) is expected\. "
 )
-VALUE = r"where a value \(a number, 'text', true, false or date 'YYYY-MM-DD'\) is expected\. "
+VALUE = r"where a value \(a number, 'text', true, false, date '…' or timestamp '…'\) is expected\. "
 WORD = r"where a column, a value, a comparison or a bracket is expected\. "
 NOT_PART = WORD + "A condition compares columns with values; comments and several statements"
 LEFT = r"where a column, not or \( is expected\. The column stands on the left"
@@ -353,9 +353,18 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
         ("a in ('1', true)", "got 'true' at character 12 of .*, where a text like the value befor"),
         ("a between 1 or 2", "got 'or' at character 13 of .*, where and is expected. Write it as"),
         ("a between 1 and date '2024-01-01'", "at character 17 of .*, where a number like the"),
-        ("a between 'a' and 'b'", "at character 11 of .*, where a number or a date is expected. S"),
-        ("a < 'x'", "at character 5 of .*, where a number or a date is expected. Strings and bool"),
-        ("a >= true", "got 'true' at character 6 of .*, where a number or a date is expected"),
+        (
+            "a between 'a' and 'b'",
+            "at character 11 of .*, where a number, a date or a timestamp is expected. S",
+        ),
+        (
+            "a < 'x'",
+            "at character 5 of .*, where a number, a date or a timestamp is expected. Strings",
+        ),
+        (
+            "a >= true",
+            "got 'true' at character 6 of .*, where a number, a date or a timestamp is expected",
+        ),
         ("a = 1 b = 2", "got 'b' at character 7 of .*, where and, or or the end is expected. Join"),
         ("a = 1)", r"got '\)' at character 6 of 'a = 1\)', where and, or or the end is expected"),
         ("a = 5-3", "got '-' at character 6 of 'a = 5-3', where no operator between constants is"),
@@ -702,7 +711,7 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
         ("word != 1", "compare 'word', a column of kind text, with strings, as in 'north', got"),
         ("flag = 1", "compare 'flag', a column of kind boolean, with true and false, got the num"),
         ("day < 2024", "compare 'day', a column of kind date, with dates, as in date '2024-02-29'"),
-        ("not day = '2024-02-29'", "compare 'day', a column of kind date, with dates"),
+        ("not day = '29.2.2024'", "compare 'day', a column of kind date, with dates"),
     ],
 )
 def test_what_does_not_fit_the_columns(duck_rows: Source, text: str, message: str) -> None:

@@ -37,6 +37,7 @@ class TableRequest:
     types: tuple[str, ...]
     delimiter: str | None
     encoding: str | None
+    decimal: str | None
     by: tuple[str, ...]
     groups: tuple[str, ...]
     groups_file: str | None
@@ -142,12 +143,13 @@ class TableRequest:
         lookups = [_split_lookup(text) for text in self.lookups]
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
         how |= {"name": self.name, "version": self.version}
+        reading = {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
+        reading |= {"decimal": self.decimal}
         if self.card is None and ledger is not None:
-            how |= {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
+            how |= reading
             how |= {"types": _parse_types(self.types)} if self.types else {}
             opened = protect(self.source, unit=self.unit, ledger=ledger, **how)
         else:
-            reading = {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
             how |= {name: value for name, value in reading.items() if value is not None}
             how |= {"types": _parse_types(self.types)} if self.types else {}
             how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}

@@ -9,7 +9,7 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.where.arithmetic import to_double
 from leastnoise.tables.where.nodes import Value
 from leastnoise.tables.where.values import NUMBERS, Columns
@@ -36,7 +36,8 @@ def check_pair(left: str | Value, operator: str, right: Value, columns: Columns)
         raise InvalidParameter(
             "Columns of strings or booleans must be compared by = or !=",
             got=f"{quote(str(left))} {operator} {quote(str(right))}",
-            fix="If the strings are numbers, write their difference, as in a - b > 0.",
+            fix="If the strings are numbers, write their difference, as in a - b > 0. "
+            "If they are dates, convert both columns with " + Words("types=", "--type") + ".",
         )
 
 
@@ -44,16 +45,18 @@ def compare_pair(
     left: str | Value, operator: str, right: Value, columns: Columns, table: "ir.Table"
 ) -> Any:
     """Return whether two columns satisfy an operator."""
-    values = [columns.value(side, table) for side in (left, right)]
+    kinds = [_find_group(side, columns) for side in (left, right)]
     texts = [columns.is_text(side) for side in (left, right)]
-    if any(texts) and not all(texts):
-        typed = values[texts.index(False)].type()
-        kind = "float64" if typed.is_numeric() else typed
-        values = [
-            value.try_cast(kind) if text and not typed.is_string() else value
-            for value, text in zip(values, texts, strict=True)
-        ]
-    one, other = align(values[0], values[1], columns.engine)
+
+    def read(side: str | Value, *, text: bool, beside: str) -> Any:
+        parsed = text and not all(texts) and beside != "text"
+        return columns.parse(side, beside, table) if parsed else columns.value(side, table)
+
+    one, other = align(
+        read(left, text=texts[0], beside=kinds[1]),
+        read(right, text=texts[1], beside=kinds[0]),
+        columns.engine,
+    )
     comparison = _OPERATIONS[operator](one, other)
     for value in (one, other):
         if value.type().is_floating():

@@ -11,13 +11,15 @@
                 | expression [ "not" ] "like" ( text | parameter )
                 | expression "is" [ "not" ] "null"
     column      = a bare name, or any name in double quotes
-    value       = 18 | -2.5 | 1e6 | 'text' | true | false | date '2024-02-29' | parameter
+    value       = 18 | -2.5 | 1e6 | 'text' | true | false | date '2024-02-29'
+                | timestamp '2024-02-29 12:30:00' | parameter
 
 An expression is a column, or computed from columns (operands.py). Keywords have no case, names do.
 Numbers are exact decimals. A quote inside quotes is written twice. Strings and booleans have no
-order. Nothing outside this grammar is accepted, and nothing is evaluated. A condition is parsed to
-frozen nodes, and these become an expression of typed columns and values. The value of a parameter
-becomes a node too: it is never written into the text.
+order, but beside a column of dates or timestamps a string that states one is that date or time.
+Nothing outside this grammar is accepted, and nothing is evaluated. A condition is parsed to frozen
+nodes, and these become an expression of typed columns and values. The value of a parameter becomes
+a node too: it is never written into the text.
 
 NULL is as in SQL: a comparison with it is neither true nor false, and only rows for which the whole
 condition is true count. NaN counts as NULL on every engine.
@@ -27,7 +29,7 @@ from functools import partial
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.tables.where.literals import Parameters
+from leastnoise.tables.where.literals import Parameters, read_day, read_time
 from leastnoise.tables.where.nodes import (
     BINDING,
     OPPOSITES,
@@ -287,11 +289,13 @@ class _Parser(OperandParser):
         return value
 
     def _check_ordered(self, start: int, value: Literal) -> None:
+        if value.kind == "text" and (read_day(value.value) or read_time(value.value)):  # type: ignore[arg-type]
+            return  # it is one beside a column of dates or timestamps: expression.check
         if value.kind in ("text", "boolean"):
             typed = self._tokens[start].kind == PARAMETER and value.kind == "text"
             name = self._tokens[start].text
             self._place = start
             raise self._error_here(
-                "a number or a date",
+                "a number, a date or a timestamp",
                 Words(_NO_ORDER, f"Write --param {name}:=18 for a number." if typed else _NO_ORDER),
             )

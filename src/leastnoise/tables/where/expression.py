@@ -9,7 +9,7 @@ the same values of the column. Then no engine converts a column or rounds a valu
 and no value is out of range.
 """
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from functools import reduce
@@ -17,8 +17,9 @@ from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.where.comparable import check_pair, compare_pair
+from leastnoise.tables.where.literals import read_day, read_time
 from leastnoise.tables.where.nodes import (
     OPPOSITES,
     Comparison,
@@ -35,14 +36,19 @@ from leastnoise.tables.where.values import Columns, write_time
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# For each kind of column, the kind of its literals, and their description in errors.
+# For each kind of column, the kinds of its literals, and their description in errors.
 _VALUES = {
-    **dict.fromkeys(("integer", "real", "decimal"), ("number", "numbers")),
-    "text": ("text", "strings, as in 'north'"),
-    "boolean": ("boolean", "true and false"),
-    "date": ("date", "dates, as in date '2024-02-29'"),
-    "timestamp": ("date", "dates, as in date '2024-02-29', which is its midnight"),
+    **dict.fromkeys(("integer", "real", "decimal"), (("number",), "numbers")),
+    "text": (("text",), "strings, as in 'north'"),
+    "boolean": (("boolean",), "true and false"),
+    "date": (("date",), "dates, as in date '2024-02-29'"),
+    "timestamp": (
+        ("date", "timestamp"),
+        "timestamps without a zone, as in timestamp '2024-02-29 12:30:00', or dates",
+    ),
 }
+_LIKE = ("like", "not like")
+_UNORDERED = ("=", "!=", "in", "not in", *_LIKE)
 _EXACT = Context(prec=9_999, Emin=-99_999, Emax=99_999, traps=[Inexact])
 _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
@@ -66,8 +72,23 @@ def _check_values(comparison: Comparison, kind: str, source: Columns) -> None:
     for value in comparison.values:
         if not isinstance(value, Literal):
             check_pair(column, operator, value, source)
+            continue
+        if kind == "text" and value.kind == "text" and operator not in _UNORDERED:
+            word = "date" if read_day(str(value.value)) else "timestamp"
+            raise InvalidParameter(
+                "Strings have no order in a condition",
+                got=f"{_quote(column)} {operator} {value}",
+                fix=f"Write {word} {value}."
+                if source.is_text(column)
+                else "If they are dates or times, convert the column by "
+                + Words(f"types={{{quote(str(column))}: {word!r}}}", f"--type {column}={word}")
+                + ".",
+            )
         # A column of strings is parsed as the kind that it is compared with.
-        elif not source.is_text(column) and value.kind != comparable:
+        if source.is_text(column):
+            continue
+        stated = value if operator in _LIKE else _read_moment(value, kind)
+        if stated.kind not in comparable:
             shown = str(value)
             raise InvalidParameter(
                 f"A condition must compare {_quote(column)}, {_describe(column)} of kind "
@@ -75,6 +96,16 @@ def _check_values(comparison: Comparison, kind: str, source: Columns) -> None:
                 got=f"the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}",
                 fix="Give a value of the column's kind.",
             )
+
+
+def _read_moment(value: Literal, kind: str) -> Literal:
+    """Return the date or time that a string states beside a column of dates or timestamps."""
+    if value.kind != "text" or kind not in ("date", "timestamp"):
+        return value
+    day, time = read_day(str(value.value)), read_time(str(value.value))
+    if day is not None:
+        return Literal("date", day)
+    return value if time is None else Literal("timestamp", time)
 
 
 def _quote(column: str | Value) -> str:
@@ -123,6 +154,9 @@ class _Comparisons:
             if not isinstance(other, Literal):
                 return compare_pair(name, operator, other, self._source, self._table)
         values = tuple(value for value in comparison.values if isinstance(value, Literal))
+        if operator not in _LIKE:
+            kind = self._source.kind(name)
+            values = tuple(_read_moment(value, kind) for value in values)
         match operator:
             case "is null":
                 column = self._value(name)
@@ -196,11 +230,9 @@ class _Comparisons:
 
     def _read(self, name: str | Value, value: Literal) -> Any:
         """Return a column; strings are parsed as the kind of ``value``, else NULL."""
-        column = self._value(name)
         if not self._source.is_text(name) or value.kind == "text":
-            return column
-        kinds = {"number": "float64", "boolean": "boolean", "date": "date"}
-        return column.try_cast(kinds[value.kind])
+            return self._value(name)
+        return self._source.parse(name, value.kind, self._table)
 
     def _number(self, value: Literal, kind: Any) -> Fraction | None:
         """Return the number that a column is compared with; None for values of other kinds.
@@ -225,6 +257,8 @@ class _Comparisons:
         day = value.value
         if not isinstance(day, date):
             return ibis.literal(day)
+        if isinstance(day, datetime):
+            return write_time(day.isoformat(" "), self._engine)
         if kind.is_timestamp():
             return write_time(f"{day.isoformat()} 00:00:00", self._engine)
         return ibis.literal(day, type="date")
