@@ -56,6 +56,7 @@ from leastnoise.tables.where.tokens import (
 )
 
 _LONGEST_LIST = 1_000
+_CONSTANTS = ("true", "false", "null")
 _COMPARISONS = "a comparison (=, !=, <, <=, >, >=, in, between, like, is null)"
 _NO_ORDER = (
     "Strings and booleans have no order here: engines sort strings differently. "
@@ -196,7 +197,8 @@ class _Parser(OperandParser):
             if not isinstance(operand, Literal):
                 return operand.name if isinstance(operand, Column) else operand
             self._place = start
-        if here.kind in (NUMBER, TEXT, PARAMETER) or here.word in ("true", "false", "null"):
+        moment = here.word in ("date", "timestamp") and after.kind == TEXT
+        if here.kind in (NUMBER, TEXT, PARAMETER) or here.word in _CONSTANTS or moment:
             advice = "The column stands on the left: write age >= 18, not 18 <= age."
         elif here.kind == NAME:
             advice = "Write a column that is called like a keyword in double quotes."
