@@ -374,6 +374,8 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
             f"a like '{'%' * 1001}'",
             "at character 8 .*, where a pattern in .* more than 1000 charac",
         ),
+        ("Age Group >= 5", f"got 'Group' at .*, {COMPARISON}Write a column's name with blanks in"),
+        ("HbA1c (%) > 7", f"got '%' at character 8 of .*, {NOT_PART}.* Write a column's name with"),
         ("a not 'b'", f"got 'not' at character 3 of .*, {COMPARISON}Write is null, is not nu"),
         ("a is 3", f"got 'is' at character 3 of 'a is 3', {COMPARISON}Write is null, is not null"),
         ("lower(a) = 'b'", rf"got '\(' at character 6 of .*, {COMPARISON}Functions and queries ar"),
@@ -744,6 +746,8 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
     [
         ("worb = 'a'", "No column 'worb' in .*. Did you mean 'word'?"),
         ("Word = 'a'", "No column 'Word' in .*. Did you mean 'word'?"),
+        ("word != north", r"'north' in .*\. Text is in single quotes, as in word != 'north'\."),
+        ("word = wor", r"Did you mean 'word'\? Text is in single quotes, as in word = 'wor'\."),
         ("small = 1 or zzz = 1", "No column 'zzz' in .*. Check"),
         ("blob is null", "must be about columns of numbers, .*, got the column 'blob' of another"),
         (

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from functools import cached_property
+from os.path import exists, isfile
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.cli import options
@@ -76,6 +77,13 @@ class TableRequest:
                 got="both",
                 fix="Keep --unit if a person can have several rows, and --row-is-unit if every row "
                 "is a different person.",
+            )
+        column = self.own.get("column")
+        if self.source and isinstance(column, str) and isfile(column) and not exists(self.source):
+            raise InvalidParameter(
+                "SOURCE must come before COLUMN",
+                got=f"{quote(self.source)} before {quote(column)}",
+                fix="Swap them.",
             )
         options.check_recording(self.ledger, unrecorded=self.unrecorded)
         if self.overwrite and self.out is None:

@@ -16,11 +16,12 @@ from leastnoise.tables.answers.layout import (
     print_interval,
 )
 from leastnoise.tables.answers.number import TableNumber
-from leastnoise.tables.answers.subject import TEXT_NOTE, Statement, Subject, at_most
+from leastnoise.tables.answers.subject import NULL_NOTE, TEXT_NOTE, Statement, Subject, at_most
 
 __all__ = [
     "INTERVAL",
     "NONE",
+    "NULL_NOTE",
     "TEXT_NOTE",
     "USUAL",
     "Figure",

@@ -136,9 +136,19 @@ class Source:
             with suppress(InvalidParameter):
                 node = parse_expression(text)
             if node is None or not all(name in self.kinds for name in columns_of(node)):
+                self._check_quoted(text)
                 return self._find_own(text)  # raises
         node = parse_expression(text)
         return self._find_own(node.name) if isinstance(node, Column) else node
+
+    def _check_quoted(self, text: str) -> None:
+        """Reject a text with the name of a column that an expression must quote."""
+        for name in self.kinds:
+            if name in text and not name.isidentifier() and f'"{name}"' not in text:
+                raise InvalidParameter(
+                    f"No column {quote(text)} in {self.name}",
+                    fix=f'If it is an expression, write "{name}" in double quotes.',
+                )
 
     def check_process(self) -> None:
         """Reject a table inherited by a fork.

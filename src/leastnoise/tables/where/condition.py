@@ -33,6 +33,7 @@ from leastnoise.tables.where.literals import Parameters, read_day, read_time
 from leastnoise.tables.where.nodes import (
     BINDING,
     OPPOSITES,
+    RESERVED,
     SIGNS,
     Column,
     Comparison,
@@ -212,6 +213,8 @@ class _Parser(OperandParser):
             return NO_FUNCTION
         if here.kind == END or here.word in ("and", "or") or here.text == ")":
             return "A column alone is no condition: of a boolean one write column = true."
+        if here.kind == NAME and here.word not in RESERVED:
+            return 'Write a column\'s name with blanks in double quotes, as in "age group" > 3.'
         if here.word in ("is", "not"):
             return "Write is null, is not null, not in, not like or not between."
         return "Compare the column with a value by one of these."

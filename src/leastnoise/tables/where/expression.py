@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.tables.where.comparable import check_pair, compare_pair
+from leastnoise.tables.where.comparable import CONVERT, check_pair, compare_pair
 from leastnoise.tables.where.literals import read_day, read_time
 from leastnoise.tables.where.nodes import (
     OPPOSITES,
@@ -61,7 +61,7 @@ def check(root: Node, source: Columns) -> None:
             raise InvalidParameter(
                 "A condition must be about columns of numbers, strings, booleans or dates",
                 got=f"the column {_quote(comparison.column)} of another type",
-                fix="Use another column, or convert it: times to dates, pandas objects to strings.",
+                fix=CONVERT,
             )
         _check_values(comparison, kind, source)
 
