@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.sources import Source, fetch, open_source
 from leastnoise.tables.where import check, parse_condition, truth
-from leastnoise.tables.where.expression import float_below
+from leastnoise.tables.where.neighbors import float_below
 from leastnoise.tables.where.nodes import (
     SIGNS,
     Comparison,

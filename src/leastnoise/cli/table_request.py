@@ -128,7 +128,12 @@ class TableRequest:
             "allocation": self.allocation,
             "witness": self.witness,
         }
-        if self.card is not None and self.ledger is None and not self.unrecorded:
+        named = self.ledger is not None or self.unrecorded
+        if self.card is not None and named:  # before the ledger is looked for
+            from leastnoise.tables import check_given
+
+            check_given(self._card, {"ledger": self.ledger or "none"})
+        if self.card is not None and not named:
             place["analyst"] = None
             unrecorded = options.recording(None, **place)
             needed = self._card.ledger is not None or not self.dry_run

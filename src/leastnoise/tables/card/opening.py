@@ -127,8 +127,13 @@ def check_given(card: Card, given: Mapping[str, object]) -> None:
         )
 
 
-_CALLED = {"unit": "privacy unit", "neighbors": "neighbor relation"}
-_OPTIONS = {"source": "SOURCE", "ledger": "--ledger and --unrecorded"}
+_CALLED = {
+    "unit": "privacy unit",
+    "neighbors": "neighbor relation",
+    "types": "type of columns",
+    "decimal": "decimal sign",
+}
+_OPTIONS = {"types": "--type", "source": "SOURCE", "ledger": "--ledger and --unrecorded"}
 
 
 def find_ledger(

@@ -317,6 +317,7 @@ def _read_quietly(read_file: Callable[[], _Read]) -> _Read:
         raise InvalidParameter(
             "The file cannot be read: it is not of the format that its name ends in, it is "
             "damaged, or you have no permission to read it",
-            fix="Check its contents and its permissions.",
+            fix="Check its contents and its permissions. If a CSV file is not in UTF-8, state its "
+            "encoding, as in " + Words('encoding="cp1252"', "--encoding cp1252") + ".",
         )
     return content

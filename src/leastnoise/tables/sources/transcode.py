@@ -22,7 +22,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from os.path import join
-from typing import IO, Any
+from typing import Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Unsupported, Words
@@ -78,28 +78,28 @@ def transcode(files: list[str], encoding: str, *, compressed: bool, backend: Any
 
 
 def _rewrite(file: str, copy: str, encoding: str, *, compressed: bool) -> None:
+    decode = _decode_lines if encoding in _SEVERAL else _decode
     with (
         gzip.open(file) if compressed else open(file, "rb") as content,
         open(copy, "xb") as written,
     ):
-        decode = _decode_lines if encoding in _SEVERAL else _decode
-        for part in decode(content, encoding):
-            written.write(part)
+        blocks = iter(lambda: content.read(_AT_ONCE), b"")
+        written.writelines(decode(blocks, encoding))
 
 
-def _decode(content: IO[bytes], encoding: str) -> Iterator[bytes]:
+def _decode(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     """Yield a file in UTF-8, of an encoding whose characters have equally many bytes."""
     lost = "surrogatepass" if encoding in _DOUBLE else "surrogateescape"
     decoder = codecs.getincrementaldecoder(encoding)(lost)
-    while block := content.read(_AT_ONCE):
+    for block in blocks:
         # Half of a surrogate pair is written as bytes that are not UTF-8.
         yield decoder.decode(block).encode("utf-8", "surrogatepass")
 
 
-def _decode_lines(content: IO[bytes], encoding: str) -> Iterator[bytes]:
+def _decode_lines(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     """Yield a file in UTF-8, line by line; a line that cannot be read as bytes that are not."""
     rest, long = b"", False
-    while block := content.read(_AT_ONCE):
+    for block in blocks:
         *lines, rest = re.split(rb"([\r\n])", rest + block)  # each followed by its end
         for line, end in zip(lines[::2], lines[1::2], strict=True):
             yield (_UNREADABLE if long else _decode_line(line, encoding)) + end

@@ -10,7 +10,7 @@ and no value is out of range.
 """
 
 from datetime import date, datetime
-from decimal import Context, Decimal, Inexact
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from operator import and_, eq, ge, gt, le, lt, ne, or_
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.where.comparable import CONVERT, check_pair, compare_pair
-from leastnoise.tables.where.literals import read_day, read_time
+from leastnoise.tables.where.literals import read_day, read_moment
+from leastnoise.tables.where.neighbors import find_neighbors, write_decimal
 from leastnoise.tables.where.nodes import (
     OPPOSITES,
     Comparison,
@@ -49,7 +50,6 @@ _VALUES = {
 }
 _LIKE = ("like", "not like")
 _UNORDERED = ("=", "!=", "in", "not in", *_LIKE)
-_EXACT = Context(prec=9_999, Emin=-99_999, Emax=99_999, traps=[Inexact])
 _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -87,7 +87,7 @@ def _check_values(comparison: Comparison, kind: str, source: Columns) -> None:
         # A column of strings is parsed as the kind that it is compared with.
         if source.is_text(column):
             continue
-        stated = value if operator in _LIKE else _read_moment(value, kind)
+        stated = value if operator in _LIKE else read_moment(value, kind)
         if stated.kind not in comparable:
             shown = str(value)
             raise InvalidParameter(
@@ -96,16 +96,6 @@ def _check_values(comparison: Comparison, kind: str, source: Columns) -> None:
                 got=f"the {value.kind} {shown[:40]}{'…' * (len(shown) > 40)}",
                 fix="Give a value of the column's kind.",
             )
-
-
-def _read_moment(value: Literal, kind: str) -> Literal:
-    """Return the date or time that a string states beside a column of dates or timestamps."""
-    if value.kind != "text" or kind not in ("date", "timestamp"):
-        return value
-    day, time = read_day(str(value.value)), read_time(str(value.value))
-    if day is not None:
-        return Literal("date", day)
-    return value if time is None else Literal("timestamp", time)
 
 
 def _quote(column: str | Value) -> str:
@@ -119,26 +109,6 @@ def _describe(column: str | Value) -> str:
 def truth(root: Node, source: Columns, table: "ir.Table") -> "ir.BooleanValue":
     """Return the expression of a condition that :func:`check` accepts."""
     return _build_condition(root, _Comparisons(source, table), negated=False)
-
-
-def float_below(number: Fraction, bits: int, lowest: int) -> Fraction | None:
-    """Return the greatest finite float that is not above a number; None if there is none.
-
-    Args:
-        number: Any rational number.
-        bits: The precision of the format: 53 or 24.
-        lowest: The exponent of its smallest positive float: −1074 or −149.
-    """
-    # Floats from 2ᵉ to 2ᵉ⁺¹ are the multiples of 2^(e−bits+1) there, but nowhere closer than
-    # 2^lowest. Rounding down to such a multiple reaches at most the next power of two, which is a
-    # float, too. In both formats the largest float is (2^bits − 1)·2^(−lowest − 2·bits + 3).
-    largest = ((1 << bits) - 1) * (1 << (-lowest - 2 * bits + 3))
-    if abs(number) > largest:
-        return Fraction(largest) if number > 0 else None
-    size = abs(number.numerator).bit_length() - number.denominator.bit_length()
-    exponent = size if abs(number) >= Fraction(2) ** size else size - 1
-    unit = Fraction(2) ** max(exponent - bits + 1, lowest)
-    return (number // unit) * unit
 
 
 class _Comparisons:
@@ -156,7 +126,7 @@ class _Comparisons:
         values = tuple(value for value in comparison.values if isinstance(value, Literal))
         if operator not in _LIKE:
             kind = self._source.kind(name)
-            values = tuple(_read_moment(value, kind) for value in values)
+            values = tuple(read_moment(value, kind) for value in values)
         match operator:
             case "is null":
                 column = self._value(name)
@@ -274,7 +244,7 @@ class _Comparisons:
         # From strings, which every engine parses exactly; 0.1 in a query is not a float everywhere.
         if kind.is_floating():
             return ibis.literal(repr(float(number))).cast("float64")
-        return ibis.literal(_decimal(number)).cast("decimal" if self._boundless else kind)
+        return ibis.literal(write_decimal(number)).cast("decimal" if self._boundless else kind)
 
     def _hugeint(self, kind: Any) -> bool:
         """Return whether a type may be DuckDB's HUGEINT, which Ibis reports as decimal(38, 0).
@@ -302,7 +272,7 @@ class _Comparisons:
         """
         if kind.is_decimal() and self._boundless:
             return operator, number
-        below, above = _neighbors(kind, number, beyond=self._hugeint(kind))
+        below, above = find_neighbors(kind, number, beyond=self._hugeint(kind))
         if below == above:
             return operator, below
         # The number lies strictly between two neighbors of the type, or beyond its last value. No
@@ -360,34 +330,6 @@ def _join_balanced(join: Any, parts: list[Any]) -> Any:
     while len(parts) > 1:
         parts = [reduce(join, parts[place : place + 2]) for place in range(0, len(parts), 2)]
     return parts[0]
-
-
-def _neighbors(
-    kind: Any, number: Fraction, *, beyond: bool = False
-) -> tuple[Fraction | None, Fraction | None]:
-    """Return the greatest value of a type not above a number, and the least not below it.
-
-    ``beyond`` means that a decimal type may have integers with one more digit.
-    """
-    if kind.is_floating():
-        bits, lowest = (24, -149) if kind.nbytes == 4 else (53, -1074)
-        mirrored = float_below(-number, bits, lowest)
-        return float_below(number, bits, lowest), None if mirrored is None else -mirrored
-    if kind.is_integer():
-        unit, least, most = Fraction(1), kind.bounds.lower, kind.bounds.upper
-    else:
-        unit, most = Fraction(1, 10**kind.scale), 10 ** (kind.precision + beyond) - 1
-        least = -most
-    below, above = number // unit, -(-number // unit)
-    return (
-        None if below < least else min(below, most) * unit,
-        None if above > most else max(above, least) * unit,
-    )
-
-
-def _decimal(number: Fraction) -> str:
-    """Write a finite decimal in full; the context raises for other numbers."""
-    return f"{_EXACT.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
 
 
 def _compare_digits(column: Any, operator: str, number: int) -> Any:

@@ -69,6 +69,16 @@ def read_time(text: str) -> datetime | None:
     return None
 
 
+def read_moment(value: Literal, kind: str) -> Literal:
+    """Return the date or time that a string states beside a column of dates or timestamps."""
+    if value.kind != "text" or kind not in ("date", "timestamp"):
+        return value
+    day, time = read_day(str(value.value)), read_time(str(value.value))
+    if day is not None:
+        return Literal("date", day)
+    return value if time is None else Literal("timestamp", time)
+
+
 def _check_time(value: datetime, what: str) -> datetime:
     """Return a time as Python's own; reject a time zone, and what is finer than microseconds."""
     if value.tzinfo is not None or value != value:  # noqa: PLR0124 -- pandas' NaT
