@@ -86,6 +86,9 @@ def as_bool(text: str) -> bool | None:
 
 
 def as_date(text: str) -> dt.date | None:
+    time = as_time(text)
+    if time is not None:
+        return time.date()
     text = text.strip(" ")
     try:
         return (

@@ -10,7 +10,7 @@ states a value that all engines have. A cell that does not convert is NULL.
     float      [+-] up to 30 digits [ "." up to 30 digits ] [ ("e" | "E") [+-] exponent up to 269 ]
     decimal    [+-] up to 18 digits [ "." up to 18 digits ]
     bool       true t yes y 1 false f no n 0, in lower or upper case
-    date       YYYY-MM-DD
+    date       YYYY-MM-DD, or a timestamp, of which it is the day
     timestamp  YYYY-MM-DD, a blank or "T", HH:MM [ ":SS" [ "." 1 to 6 digits ] ]
 
 Blanks around a text are ignored; with them it has at most 160 characters. Dates lie in the years 1
@@ -227,7 +227,8 @@ def _text_to_boolean(text: Any, engine: str) -> Any:
 
 
 def _text_to_date(text: Any, engine: str) -> Any:
-    return _matching(text, _DATE, engine).cast("date")
+    day = engine_function("left", ("string", "int32"), "string")
+    return day(_matching(text, f"(?:{_DATE}|{_TIME})", engine), len("YYYY-MM-DD")).cast("date")
 
 
 def _text_to_time(text: Any, engine: str) -> Any:

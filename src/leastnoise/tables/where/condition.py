@@ -25,6 +25,7 @@ NULL is as in SQL: a comparison with it is neither true nor false, and only rows
 condition is true count. NaN counts as NULL on every engine.
 """
 
+import re
 from functools import partial
 
 from leastnoise.core.exact import quote
@@ -63,6 +64,8 @@ _NO_ORDER = (
     "Strings and booleans have no order here: engines sort strings differently. "
     "Compare them by =, !=, in or not in."
 )
+_NO_MOMENT = "Write a day as '2024-02-29', and a time as '2024-02-29 12:30:00', without a zone."
+_LIKE_DATE = re.compile(r"[0-9]{4}-[0-9]")
 
 
 def parse_condition(text: str, params: Parameters | None = None) -> Node:
@@ -298,9 +301,10 @@ class _Parser(OperandParser):
             return  # it is one beside a column of dates or timestamps: expression.check
         if value.kind in ("text", "boolean"):
             typed = self._tokens[start].kind == PARAMETER and value.kind == "text"
+            no_order = _NO_MOMENT if _LIKE_DATE.match(str(value.value)) else _NO_ORDER
             name = self._tokens[start].text
             self._place = start
             raise self._error_here(
                 "a number, a date or a timestamp",
-                Words(_NO_ORDER, f"Write --param {name}:=18 for a number." if typed else _NO_ORDER),
+                Words(no_order, f"Write --param {name}:=18 for a number." if typed else no_order),
             )
