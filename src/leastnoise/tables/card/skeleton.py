@@ -77,8 +77,8 @@ def write_skeleton(
         decimal: The decimal sign of numbers in CSV files.
     """
     place = source if beside is None or "://" in source else os.path.relpath(source, beside)
-    reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    with closing(open_source(source, table, **reading)) as opened:
+    opened = open_source(source, table, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    with closing(opened):
         return _write(opened, place, table)
 
 
