@@ -8,7 +8,8 @@ two contradict each other if the noise, at some ε, needs a larger δ than the c
 The guarantee in a description of noise contradicts that noise if its δ at ε is larger. All sides
 are enclosed, so a cost that is valid is never rejected, however it was found. How often
 one unit changes each number is read from the query. Gaussian noise is checked in total, truncated
-Gaussian noise up to the mass beyond its ends, any other noise one release at a time.
+Gaussian noise up to the mass beyond its ends. Selections are checked one at a time and in total
+(:mod:`leastnoise.ledger.selection_costs`), any other noise one release at a time.
 """
 
 from collections import Counter
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger.rows import Content, compute_digest, identify, parse_amount
+from leastnoise.ledger.selection_costs import selections_exceed
 from leastnoise.ledger.sums import Sum
 
 if TYPE_CHECKING:
@@ -119,10 +121,15 @@ def check_described(stated: Stated, described: Mapping[str, Described]) -> None:
     parts = [(described[digest].facts, count) for digest, count in times.items()]
     square = sum((count * facts.square for facts, count in parts), Fraction(0))
     beyond = sum((count * facts.beyond for facts, count in parts), Fraction(0))
+    selections: Counter[Fraction] = Counter()
+    for facts, count in parts:
+        if facts.selecting:
+            selections[facts.selecting] += count
     if (
         _combine_failures(parts) > stated.cost[1]
         or _gaussian_exceeds(square, beyond, stated.cost)
         or any(facts.exceeds(*stated.cost) for facts, _ in parts)
+        or (selections.total() > 1 and selections_exceed(selections, *stated.cost))
     ):
         raise ValueError
 
@@ -154,6 +161,7 @@ class _Facts(NamedTuple):
         square: μ² of Gaussian noise, which adds up exactly; 0 for other noise.
         beyond: The probability that truncating this Gaussian noise removed; else 0.
         failure: At most γ of bounded Gaussian noise; else 0.
+        selecting: The ε of a selection; else 0.
         exceeds: Whether the noise needs more than a cost (μ², γ), for noise that is not Gaussian.
         find_delta: Returns at most the δ of the noise at an ε; 0 if that is not known.
     """
@@ -161,6 +169,7 @@ class _Facts(NamedTuple):
     square: Fraction = Fraction(0)
     beyond: Fraction = Fraction(0)
     failure: Fraction = Fraction(0)
+    selecting: Fraction = Fraction(0)
     exceeds: Callable[[Fraction, Fraction], bool] = lambda _, __: False
     find_delta: Callable[[Fraction], Fraction] = lambda _: Fraction(0)
 
@@ -174,7 +183,7 @@ def _find_facts(content: Content) -> _Facts:
     delta, drawn = parse_amount(content["sensitivity"]), content.get("drawn")
     epsilon = parse_amount(content["privacy"]["epsilon"])
     if drawn is None:
-        return _Facts(exceeds=_of_guarantee(epsilon))
+        return _Facts(selecting=epsilon, exceeds=_of_guarantee(epsilon))
     integer = content["integer"]
     if drawn["kind"] == "Vector":
         each = _read_noise(drawn["each"])
