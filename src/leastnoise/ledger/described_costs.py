@@ -180,22 +180,22 @@ def _find_facts(content: Content) -> _Facts:
     from leastnoise.core.lattice import effective_sensitivity, effective_square
     from leastnoise.core.noise import Gaussian, LatticeNoise, Rounded, TruncatedGaussian
 
-    delta, drawn = parse_amount(content["sensitivity"]), content.get("drawn")
+    delta, sampled = parse_amount(content["sensitivity"]), content.get("drawn")
     epsilon = parse_amount(content["privacy"]["epsilon"])
-    if drawn is None:
+    if sampled is None:
         return _Facts(selecting=epsilon, exceeds=_of_guarantee(epsilon))
     integer = content["integer"]
-    if drawn["kind"] == "Vector":
-        each = _read_noise(drawn["each"])
+    if sampled["kind"] == "Vector":
+        each = _read_noise(sampled["each"])
         if not isinstance(each, Rounded) or not isinstance(each.noise, Gaussian):
             raise ValueError
-        size = drawn["dimension"]
+        size = sampled["dimension"]
         most = effective_square(delta, each.step, dimension=size, integer=integer)
         square = most / each.noise.sigma**2
         return _Facts(square, find_delta=lambda at: gaussian_delta(square, at, _BITS).lower)
-    if drawn["kind"] not in _noise_classes():
+    if sampled["kind"] not in _noise_classes():
         return _Facts(exceeds=_of_guarantee(epsilon))  # noise for pairs
-    noise = _read_noise(drawn)
+    noise = _read_noise(sampled)
     if not isinstance(noise, LatticeNoise):
         raise ValueError  # noise is sampled on a lattice
     shift = effective_sensitivity(delta, noise.step, integer=integer)
@@ -204,10 +204,12 @@ def _find_facts(content: Content) -> _Facts:
         square = (shift // noise.step * noise.step / noise.noise.sigma) ** 2
         return _Facts(square, find_delta=find_delta)
     if isinstance(noise, Rounded) and isinstance(noise.noise, TruncatedGaussian):
-        line, moved = noise.noise, shift // noise.step * noise.step
+        line, distance = noise.noise, shift // noise.step * noise.step
         outside = 2 * Gaussian(line.sigma).tail(line.radius, _BITS).upper
-        revealed = line.below(moved - line.radius).lower if moved < 2 * line.radius else Fraction(1)
-        return _Facts((moved / line.sigma) ** 2, outside, revealed, find_delta=find_delta)
+        revealed = (
+            line.below(distance - line.radius).lower if distance < 2 * line.radius else Fraction(1)
+        )
+        return _Facts((distance / line.sigma) ** 2, outside, revealed, find_delta=find_delta)
     return _Facts(exceeds=_of_profile(noise, shift, epsilon), find_delta=find_delta)
 
 
@@ -243,7 +245,9 @@ def _of_guarantee(epsilon: Fraction) -> Callable[[Fraction, Fraction], bool]:
     def exceeds(square: Fraction, failure: Fraction) -> bool:
         if not failure or square >= least:
             return square < least
-        return any(delta > _granted(square, failure, place) for place, delta in find_needed())
+        return any(
+            delta > _find_granted_delta(square, failure, place) for place, delta in find_needed()
+        )
 
     return exceeds
 
@@ -266,7 +270,9 @@ def _of_profile(
 
     @lru_cache(maxsize=64)
     def exceeds(square: Fraction, failure: Fraction) -> bool:
-        return any(delta > _granted(square, failure, place) for place, delta in find_needed())
+        return any(
+            delta > _find_granted_delta(square, failure, place) for place, delta in find_needed()
+        )
 
     return exceeds
 
@@ -287,12 +293,14 @@ def _gaussian_exceeds(square: Fraction, beyond: Fraction, cost: Sum) -> bool:
     for place in _PLACES:
         epsilon = Fraction(round(place * mu * (1 << 30)), 1 << 30)
         lost = beyond * (1 + exponential(epsilon).upper)
-        if gaussian_delta(square, epsilon, _BITS).lower - lost > _granted(*cost, epsilon):
+        if gaussian_delta(square, epsilon, _BITS).lower - lost > _find_granted_delta(
+            *cost, epsilon
+        ):
             return True
     return False
 
 
-def _granted(square: Fraction, failure: Fraction, epsilon: Fraction) -> Fraction:
+def _find_granted_delta(square: Fraction, failure: Fraction, epsilon: Fraction) -> Fraction:
     """Return at least γ + (1 − γ)·δ_μ(ε), the δ that a cost grants."""
     from leastnoise.core.gaussian_cost import GaussianCost
 

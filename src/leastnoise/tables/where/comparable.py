@@ -56,13 +56,13 @@ def compare_pair(
         parsed = text and not all(texts) and beside != "text"
         return columns.parse(side, beside, table) if parsed else columns.value(side, table)
 
-    one, other = align(
+    aligned = align(
         read(left, text=texts[0], beside=kinds[1]),
         read(right, text=texts[1], beside=kinds[0]),
         columns.engine,
     )
-    comparison = _OPERATIONS[operator](one, other)
-    for value in (one, other):
+    comparison = _OPERATIONS[operator](*aligned)
+    for value in aligned:
         if value.type().is_floating():
             comparison = comparison & ~value.isnan()
         elif value.type().is_decimal() and columns.engine == "postgres":
