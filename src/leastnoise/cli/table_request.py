@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from functools import cached_property
+from os.path import exists, isfile
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from leastnoise.cli import options
@@ -46,6 +47,7 @@ class TableRequest:
     types: tuple[str, ...]
     delimiter: str | None
     encoding: str | None
+    decimal: str | None
     by: tuple[str, ...]
     groups: tuple[str, ...]
     groups_file: str | None
@@ -85,6 +87,13 @@ class TableRequest:
                 got="both",
                 fix="Keep --unit if a person can have several rows, and --row-is-unit if every row "
                 "is a different person.",
+            )
+        column = self.own.get("column")
+        if self.source and isinstance(column, str) and isfile(column) and not exists(self.source):
+            raise InvalidParameter(
+                "SOURCE must come before COLUMN",
+                got=f"{quote(self.source)} before {quote(column)}",
+                fix="Swap them.",
             )
         options.check_recording(self.ledger, unrecorded=self.unrecorded)
         if self.overwrite and self.out is None and self.plot is None:
@@ -136,7 +145,12 @@ class TableRequest:
             "allocation": self.allocation,
             "witness": self.witness,
         }
-        if self.card is not None and self.ledger is None and not self.unrecorded:
+        named = self.ledger is not None or self.unrecorded
+        if self.card is not None and named:  # before the ledger is looked for
+            from leastnoise.tables import check_given
+
+            check_given(self._card, {"ledger": self.ledger or "none"})
+        if self.card is not None and not named:
             place["analyst"] = None
             unrecorded = options.recording(None, **place)
             needed = self._card.ledger is not None or not self.dry_run
@@ -159,12 +173,13 @@ class TableRequest:
         lookups = [_split_lookup(text) for text in self.lookups]
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
         how |= {"name": self.name, "version": self.version}
+        reading = {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
+        reading |= {"decimal": self.decimal}
         if self.card is None and ledger is not None:
-            how |= {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
+            how |= reading
             how |= {"types": _parse_types(self.types)} if self.types else {}
             opened = protect(self.source, unit=self.unit, ledger=ledger, **how)
         else:
-            reading = {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
             how |= {name: value for name, value in reading.items() if value is not None}
             how |= {"types": _parse_types(self.types)} if self.types else {}
             how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}

@@ -126,8 +126,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "types",
             multiple=True,
             metavar="COLUMN=TYPE",
-            help="Convert a column to integer, real, boolean, text, date or timestamp. A value "
-            "that does not convert is NULL. Repeatable.",
+            help="Convert a column to integer, real, decimal, boolean, text, date or timestamp. "
+            "A value that does not convert is NULL. Repeatable.",
         ),
         click.option(
             "--delimiter",
@@ -138,6 +138,11 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "--encoding",
             metavar="NAME",
             help="Encoding of CSV files, such as cp1252. Default: UTF-8.",
+        ),
+        click.option(
+            "--decimal",
+            metavar="CHARACTER",
+            help="Decimal sign of numbers in CSV files: . or a comma. Default: .",
         ),
     ),
     "Ledger": (

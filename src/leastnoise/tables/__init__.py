@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from leastnoise.tables.card import (
         Card,
+        check_given,
         create_ledger,
         open_table,
         read_card,
@@ -89,6 +90,7 @@ __all__ = [
     "as_screen",
     "bind_parameters",
     "census",
+    "check_given",
     "col",
     "create_ledger",
     "format_error",

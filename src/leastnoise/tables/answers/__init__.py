@@ -14,7 +14,7 @@ from leastnoise.tables.answers.layout import (
     print_interval,
 )
 from leastnoise.tables.answers.number import TableNumber
-from leastnoise.tables.answers.subject import TEXT_NOTE, Statement, Subject, at_most
+from leastnoise.tables.answers.subject import NULL_NOTE, TEXT_NOTE, Statement, Subject, at_most
 from leastnoise.tables.answers.table_value import TableValue
 from leastnoise.tables.answers.text import format_part, picture_facts
 from leastnoise.tables.rounding import format_error
@@ -22,6 +22,7 @@ from leastnoise.tables.rounding import format_error
 __all__ = [
     "INTERVAL",
     "NONE",
+    "NULL_NOTE",
     "TEXT_NOTE",
     "USUAL",
     "Figure",

@@ -14,6 +14,7 @@ from leastnoise.tables.where.nodes import (
     Not,
     Value,
     columns_of,
+    comparisons,
 )
 from leastnoise.tables.where.operands import parse_expression, parse_params
 from leastnoise.tables.where.values import build_value, find_kind
@@ -35,6 +36,7 @@ __all__ = [
     "check_node",
     "col",
     "columns_of",
+    "comparisons",
     "find_kind",
     "parse_condition",
     "parse_expression",
