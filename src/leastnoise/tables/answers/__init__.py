@@ -1,6 +1,22 @@
 """Answers of table queries: their layout, printing and export."""
 
-from leastnoise.tables.answers.facts import Shown, as_html, as_screen, as_text, exact_words
+from leastnoise.tables.answers.export import (
+    Exported,
+    ExportedColumn,
+    describe_answers,
+    export_columns,
+    make_keys,
+)
+from leastnoise.tables.answers.facts import (
+    Shown,
+    as_html,
+    as_screen,
+    as_text,
+    closing_facts,
+    exact_words,
+    keep_key_whole,
+    table_guarantee,
+)
 from leastnoise.tables.answers.grouped import GroupedAnswers
 from leastnoise.tables.answers.layout import (
     INTERVAL,
@@ -17,12 +33,15 @@ from leastnoise.tables.answers.layout import (
 )
 from leastnoise.tables.answers.number import TableNumber
 from leastnoise.tables.answers.subject import TEXT_NOTE, Statement, Subject, at_most
+from leastnoise.tables.answers.text import format_part, note_exact, print_cells
 
 __all__ = [
     "INTERVAL",
     "NONE",
     "TEXT_NOTE",
     "USUAL",
+    "Exported",
+    "ExportedColumn",
     "Figure",
     "Figures",
     "GroupedAnswers",
@@ -36,9 +55,18 @@ __all__ = [
     "as_screen",
     "as_text",
     "at_most",
+    "closing_facts",
     "confidence_of_each",
+    "describe_answers",
     "exact_words",
+    "export_columns",
+    "format_part",
+    "keep_key_whole",
     "layout_of",
+    "make_keys",
     "mechanisms_of",
+    "note_exact",
+    "print_cells",
     "print_interval",
+    "table_guarantee",
 ]

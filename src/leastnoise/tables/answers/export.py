@@ -23,7 +23,7 @@ from importlib import import_module
 from itertools import islice
 from operator import floordiv
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.privacy import Privacy
@@ -60,7 +60,7 @@ CONSTANTS = ("quantity", "reused")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ExportedColumn:
     """An exported column.
 
     Attributes:
@@ -76,7 +76,17 @@ class Column:
     long: bool = False
 
 
-def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
+class Exported(Protocol):
+    """Answers that can be exported as one table."""
+
+    def exported_columns(self) -> list[ExportedColumn]:
+        """Return the columns of the table."""
+
+    def exported_about(self) -> dict[str, Any]:
+        """Return the queries and their guarantee as JSON."""
+
+
+def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[ExportedColumn]:
     """Return the columns of a table.
 
     Raises:
@@ -84,7 +94,7 @@ def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
     """
     layout = layout_of(answers.answers)
     names = key_names(answers.names, (*layout.names, *CONSTANTS))
-    columns = [_make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
+    columns = [make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
     whole = layout.whole(answers.answers)
     convert = [floordiv if figure.name in whole else figure.to_float for figure in layout.columns]
     lists: list[list[Any]] = [[] for _ in layout.columns]
@@ -100,7 +110,9 @@ def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
         for figure, values in zip(layout.columns, lists, strict=True)
     ]
     same = zip(CONSTANTS, (TEXT, DATE), find_constants(answers), strict=True)
-    return columns + [Column(name, kind, [value] * len(answers)) for name, kind, value in same]
+    return columns + [
+        ExportedColumn(name, kind, [value] * len(answers)) for name, kind, value in same
+    ]
 
 
 def find_constants(answers: "GroupedAnswers[TableAnswer]") -> tuple[str, date | None]:
@@ -127,14 +139,17 @@ def key_names(names: Sequence[str], figures: Sequence[str]) -> list[str]:
     return free_names
 
 
-def _make_keys(name: str, values: Sequence[Any]) -> Column:
+def make_keys(name: str, values: Sequence[Any]) -> ExportedColumn:
+    """Return an exported column of group keys."""
     kind = _KINDS[type(values[0])] if values else TEXT
     return (
-        _make_integers(name, list(values)) if kind == INTEGER else Column(name, kind, list(values))
+        _make_integers(name, list(values))
+        if kind == INTEGER
+        else ExportedColumn(name, kind, list(values))
     )
 
 
-def _make_integers(name: str, values: list[Any]) -> Column:
+def _make_integers(name: str, values: list[Any]) -> ExportedColumn:
     numbers = [number for number in values if number is not None]
     least, most = min(numbers, default=0), max(numbers, default=0)
     if max(-least, most) >= _LONGEST:
@@ -143,10 +158,10 @@ def _make_integers(name: str, values: list[Any]) -> Column:
             got="an integer with more",
             fix=USE_ROWS,
         )
-    return Column(name, INTEGER, values, long=least < -_SHORTEST or most >= _SHORTEST)
+    return ExportedColumn(name, INTEGER, values, long=least < -_SHORTEST or most >= _SHORTEST)
 
 
-def _make_reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
+def _make_reals(figure: Figure, numbers: list[Any], values: list[float]) -> ExportedColumn:
     """Return a column of floats; errors grow by half an ulp of the largest value."""
     if figure.widened:
         rounding = math.ulp(max(map(abs, values), default=0.0)) / 2
@@ -154,24 +169,22 @@ def _make_reals(figure: Figure, numbers: list[Any], values: list[float]) -> Colu
             error if error is None else math.nextafter(error + rounding, math.inf)
             for error in numbers
         ]
-    return Column(figure.name, REAL, numbers)
+    return ExportedColumn(figure.name, REAL, numbers)
 
 
-def _add_types(
-    answers: "GroupedAnswers[TableAnswer]", *types: Any, long: Any
-) -> list[tuple[Column, Any]]:
+def _add_types(answers: Exported, *types: Any, long: Any) -> list[tuple[ExportedColumn, Any]]:
     by_kind = dict(zip(_ORDER, types, strict=True))
-    columns = export_columns(answers)
+    columns = answers.exported_columns()
     return [(column, long if column.long else by_kind[column.kind]) for column in columns]
 
 
-def to_arrow(answers: "GroupedAnswers[TableAnswer]") -> "pyarrow.Table":
+def to_arrow(answers: Exported) -> "pyarrow.Table":
     """Return an Arrow table, with subject and guarantee as JSON in the metadata ``leastnoise``."""
     arrow = _load_library("pyarrow", "a table of Arrow")
     plain = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_()
     types = *plain, arrow.date32(), arrow.timestamp("us")
     columns = _add_types(answers, *types, long=arrow.decimal128(38, 0))
-    about = json.dumps(_describe(answers), ensure_ascii=False)
+    about = json.dumps(answers.exported_about(), ensure_ascii=False)
     fields = [(column.name, kind) for column, kind in columns]
     return arrow.table(
         [arrow.array(column.values, type=kind) for column, kind in columns],
@@ -179,7 +192,7 @@ def to_arrow(answers: "GroupedAnswers[TableAnswer]") -> "pyarrow.Table":
     )
 
 
-def to_pandas(answers: "GroupedAnswers[TableAnswer]") -> "pandas.DataFrame":
+def to_pandas(answers: Exported) -> "pandas.DataFrame":
     """Return a pandas frame; dates become datetimes, because pandas has no date type."""
     library = _load_library("pandas", "a frame of pandas")
     types = "int64", "float64", "str", "bool", "datetime64[s]", "datetime64[us]"
@@ -190,7 +203,7 @@ def to_pandas(answers: "GroupedAnswers[TableAnswer]") -> "pandas.DataFrame":
     return library.DataFrame(frame)
 
 
-def to_polars(answers: "GroupedAnswers[TableAnswer]") -> "polars.DataFrame":
+def to_polars(answers: Exported) -> "polars.DataFrame":
     """Return a polars frame."""
     library = _load_library("polars", "a frame of polars")
     plain = library.Int64, library.Float64, library.String, library.Boolean
@@ -203,7 +216,7 @@ def to_polars(answers: "GroupedAnswers[TableAnswer]") -> "polars.DataFrame":
 
 
 def to_csv(
-    answers: "GroupedAnswers[TableAnswer]",
+    answers: Exported,
     path: str | Path,
     *,
     overwrite: bool = False,
@@ -220,7 +233,7 @@ def to_csv(
         overwrite: Replace an existing file. Default: raise an error.
         formulas: Write texts that spreadsheets run as formulas, unchanged. Default: reject them.
     """
-    columns = export_columns(answers)
+    columns = answers.exported_columns()
     names = [column.name for column in columns]
     if not formulas:
         texts = (value for column in columns if column.kind == TEXT for value in column.values)
@@ -245,32 +258,28 @@ def to_csv(
     return write_table(path, write, overwrite=overwrite)
 
 
-def to_parquet(
-    answers: "GroupedAnswers[TableAnswer]", path: str | Path, *, overwrite: bool = False
-) -> Path:
+def to_parquet(answers: Exported, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a Parquet file: the table of :func:`to_arrow` with its metadata."""
     table = to_arrow(answers)
     parquet = import_module("pyarrow.parquet")
     return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
 
 
-def to_json(
-    answers: "GroupedAnswers[TableAnswer]", path: str | Path, *, overwrite: bool = False
-) -> Path:
+def to_json(answers: Exported, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a JSON file: subject, guarantee, and under ``rows`` an object for each group.
 
     Integers are written in full, but programs that read numbers as floats round them above 2⁵³.
     Dates and timestamps are strings. Values that are the same in every row are written once,
     before ``rows``.
     """
-    columns = [column for column in export_columns(answers) if column.name not in CONSTANTS]
+    columns = [column for column in answers.exported_columns() if column.name not in CONSTANTS]
     names = [column.name for column in columns]
     encoder = json.JSONEncoder(
         ensure_ascii=False, allow_nan=False, default=lambda part: part.isoformat()
     )
 
     def write(file: IO[bytes]) -> None:
-        head = json.dumps(_describe(answers), ensure_ascii=False, indent=1)
+        head = json.dumps(answers.exported_about(), ensure_ascii=False, indent=1)
         file.write(f'{head[:-2]},\n "rows": ['.encode())
         rows = zip(*(column.values for column in columns), strict=True)
         gap, between = "\n  ", ",\n  "
@@ -283,7 +292,7 @@ def to_json(
     return write_table(path, write, overwrite=overwrite)
 
 
-def _describe(answers: "GroupedAnswers[TableAnswer]") -> dict[str, Any]:
+def describe_answers(answers: "GroupedAnswers[TableAnswer]") -> dict[str, Any]:
     """Return the query and its guarantee as JSON, numbers as exact ratios."""
     receipt, figures = answers.receipt, layout_of(answers.answers).columns
     return {
@@ -304,7 +313,7 @@ def _privacy_to_json(privacy: Privacy) -> dict[str, str]:
     return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
-def _write_booleans(column: Column) -> list[Any]:
+def _write_booleans(column: ExportedColumn) -> list[Any]:
     if column.kind == BOOLEAN:
         return ["true" if value else "false" for value in column.values]
     return column.values
