@@ -33,6 +33,7 @@ _MODULES = {
     "card": "card",
     "ledger": "ledger",
     "release": "release",
+    "sql": "sql",
 }
 _TABLES = "Query a table (CSV, Parquet, PostgreSQL)"
 # The help of main: each command with a summary, which is not cut, and without loading it.
@@ -44,6 +45,7 @@ _SECTIONS = {
         "median": "Find the median of a column",
         "quantile": "Find any quantile of a column",
         "histogram": "Count rows per range of a column",
+        "sql": "Answer a SELECT with aggregates",
         "card": "State a table once, for all queries",
     },
     "Add noise to a number you computed": {

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
+    from leastnoise.tables.sql import SelectAnswers
     from leastnoise.tables.where import bind_parameters, col, parse_params
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "QuantileAnswer",
     "Query",
     "QueryMethods",
+    "SelectAnswers",
     "Sum",
     "TableAnswer",
     "TableNumber",
@@ -96,6 +98,7 @@ _HOMES = (
     *(
         "queries.quantile_answer",
         "explanation",
+        "sql",
         "answering",
         "release",
         "protected",

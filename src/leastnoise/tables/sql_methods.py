@@ -1,7 +1,7 @@
 """The methods ``sql`` and ``explain_sql``, with their types and documentation."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
@@ -29,10 +29,30 @@ class SqlMethods:
 
         def _check_open(self) -> None: ...
 
-        def ask(self, queries: Sequence[Query], **terms: Any) -> list[TableResult]:
+        def ask(
+            self,
+            queries: Sequence[Query],
+            *,
+            privacy: Privacy | None = None,
+            share: Number | None = None,
+            error: Number | None = None,
+            at_most: Number | None = None,
+            weights: Sequence[Number] | None = None,
+            key: str | None = None,
+            fresh: bool = False,
+            allow_exact: bool = False,
+        ) -> list[TableResult]:
             """Answer several queries together."""
 
-        def explain(self, *queries: Query, **terms: Any) -> Explanation:
+        def explain(
+            self,
+            *queries: Query,
+            privacy: Privacy | None = None,
+            share: Number | None = None,
+            error: Number | None = None,
+            at_most: Number | None = None,
+            weights: Sequence[Number] | None = None,
+        ) -> Explanation:
             """Report sensitivities, noise and expected errors of queries."""
 
     def sql(
@@ -99,9 +119,17 @@ class SqlMethods:
         from leastnoise.tables.sql import make_answers
 
         select, queries = self._read_sql(text, groups, max_groups, bounds, params)
-        terms = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
-        how = {"key": key, "fresh": fresh, "allow_exact": allow_exact}
-        results = self.ask(queries, **terms, weights=weights, **how)
+        results = self.ask(
+            queries,
+            privacy=privacy,
+            share=share,
+            error=error,
+            at_most=at_most,
+            weights=weights,
+            key=key,
+            fresh=fresh,
+            allow_exact=allow_exact,
+        )
         return make_answers(select, results)
 
     def explain_sql(
@@ -123,8 +151,14 @@ class SqlMethods:
         No row is read, and nothing is charged. The arguments are those of :meth:`sql`.
         """
         _, queries = self._read_sql(text, groups, max_groups, bounds, params)
-        terms = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
-        return self.explain(*queries, **terms, weights=weights)  # type: ignore[arg-type]
+        return self.explain(
+            *queries,
+            privacy=privacy,
+            share=share,
+            error=error,
+            at_most=at_most,
+            weights=weights,
+        )
 
     def _read_sql(
         self,
@@ -140,5 +174,7 @@ class SqlMethods:
         self._check_open()
         select = read_select(text, self.source, self.unit, params)
         known = self.defaults.bounds
-        given = {"groups": groups, "max_groups": max_groups, "bounds": bounds}
-        return select, select.make_queries(**given, known_bounds=known)  # type: ignore[arg-type]
+        queries = select.make_queries(
+            groups=groups, max_groups=max_groups, bounds=bounds, known_bounds=known
+        )
+        return select, queries

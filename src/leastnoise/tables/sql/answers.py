@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import Any, cast
+from typing import Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
@@ -271,7 +271,7 @@ def make_answers(select: Select, results: Sequence[TableResult]) -> SelectAnswer
 
 def _as_table(result: TableResult) -> Groups:
     if isinstance(result, GroupedAnswers):
-        return cast(Groups, result)
+        return result
     return GroupedAnswers(
         names=("group",),
         keys=((_NO_GROUPS,),),

@@ -61,7 +61,9 @@ def too_deep() -> InvalidParameter:
 def _load_dialect() -> Any:
     from sqlglot.dialects.dialect import Dialect
 
-    return Dialect.get_or_raise(_DIALECT)
+    dialect = Dialect.get_or_raise(_DIALECT)
+    vars(dialect)["PRESERVE_ORIGINAL_NAMES"] = True  # errors name functions as they are written
+    return dialect
 
 
 def _check_tokens(tokens: list[Any]) -> None:

@@ -118,9 +118,11 @@ def check_fields(node: "exp.Expression", *allowed: str) -> None:
 
 
 def _name_function(node: "exp.Expression") -> str:
-    """Return the name of a function as SQL writes it."""
+    """Return the name of a function as the text writes it."""
     from sqlglot import exp
 
-    name = node.name if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc) else ""
-    written = name or (node.sql_name() if isinstance(node, exp.Func) else node.key)
-    return f"{written.upper()}()"
+    anonymous = isinstance(node, exp.Anonymous | exp.AnonymousAggFunc)
+    name = node.name if anonymous else node.meta.get("name")
+    if not name and isinstance(node, exp.Func):
+        name = node.sql_name()  # type: ignore[no-untyped-call]
+    return f"{(name or node.key).upper()}()"
