@@ -28,7 +28,7 @@ from tests.tables.test_sensitivity import check_moves, neighbours, results
 
 # So much that no count is moved: each with probability below 2e^-99.
 SURE = ln.Privacy(800)
-BOUNDS = {"income": (0, 1000), "age": (0, 100)}
+BOUNDS: dict[str, Any] = {"income": (0, 1000), "age": (0, 100)}
 PEOPLE = pa.table(
     {
         "person": [f"p{i}" for i in range(120)],
@@ -112,7 +112,7 @@ def test_a_text_means_the_queries_of_the_methods(text: str, expected: list[Any])
 
 def test_parameters_are_values_and_lists() -> None:
     text = "SELECT COUNT(*) FROM people WHERE region IN (:rs) AND age <> :a AND region = :r"
-    params = {"rs": ["north", "it's"], "a": 3, "r": "x' OR 1 = 1 --"}
+    params: dict[str, Any] = {"rs": ["north", "it's"], "a": 3, "r": "x' OR 1 = 1 --"}
     where = "Region in :rs and age != :a and Region = :r"
     assert queries(text, params=params) == [ln.Count(where=where, params=params)]
     assert queries(text.replace("(:rs)", ":rs"), params=params) == queries(text, params=params)
@@ -287,8 +287,9 @@ def test_everything_else_is_rejected_by_name_and_charges_nothing(
 def test_arguments_that_do_not_fit_charge_nothing(
     given: dict[str, Any], message: str, ledger: ln.Ledger
 ) -> None:
+    asked: dict[str, Any] = {"text": COUNT, "privacy": SURE} | given
     with pytest.raises(InvalidParameter, match=re.escape(message)):
-        protect(ledger).sql(**{"text": COUNT, "privacy": SURE} | given)
+        protect(ledger).sql(**asked)
     assert ledger.spent == ln.Privacy(0, 0)
 
 
@@ -325,7 +326,7 @@ GROUPED = (
     "SELECT COUNT(*) AS n, region, AVG(income) AS pay, SUM(age) FROM people "
     "WHERE member GROUP BY region"
 )
-PUBLIC = {"groups": ["north", "south"], "max_groups": 1}
+PUBLIC: dict[str, Any] = {"groups": ["north", "south"], "max_groups": 1}
 
 
 def ask_grouped(**given: Any) -> SelectAnswers:

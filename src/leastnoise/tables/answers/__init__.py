@@ -1,12 +1,7 @@
 """Answers of table queries: their layout, printing and export."""
 
-from leastnoise.tables.answers.export import (
-    Exported,
-    ExportedColumn,
-    describe_answers,
-    export_columns,
-    make_keys,
-)
+from leastnoise.tables.answers.export import Column as ExportedColumn
+from leastnoise.tables.answers.export import describe_answers, export_columns, make_keys
 from leastnoise.tables.answers.facts import (
     Shown,
     as_html,
@@ -33,14 +28,13 @@ from leastnoise.tables.answers.layout import (
 )
 from leastnoise.tables.answers.number import TableNumber
 from leastnoise.tables.answers.subject import TEXT_NOTE, Statement, Subject, at_most
-from leastnoise.tables.answers.text import format_part, note_exact, print_cells
+from leastnoise.tables.answers.text import format_part, measure, note_exact, print_cells
 
 __all__ = [
     "INTERVAL",
     "NONE",
     "TEXT_NOTE",
     "USUAL",
-    "Exported",
     "ExportedColumn",
     "Figure",
     "Figures",
@@ -64,6 +58,7 @@ __all__ = [
     "keep_key_whole",
     "layout_of",
     "make_keys",
+    "measure",
     "mechanisms_of",
     "note_exact",
     "print_cells",

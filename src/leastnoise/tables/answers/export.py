@@ -23,7 +23,7 @@ from importlib import import_module
 from itertools import islice
 from operator import floordiv
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.privacy import Privacy
@@ -60,7 +60,7 @@ CONSTANTS = ("quantity", "reused")
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedColumn:
+class Column:
     """An exported column.
 
     Attributes:
@@ -76,22 +76,22 @@ class ExportedColumn:
     long: bool = False
 
 
-class Exported(Protocol):
-    """Answers that can be exported as one table."""
+@runtime_checkable
+class Joint(Protocol):
+    """Answers of several queries, with columns of their own."""
 
-    def exported_columns(self) -> list[ExportedColumn]:
-        """Return the columns of the table."""
-
-    def exported_about(self) -> dict[str, Any]:
-        """Return the queries and their guarantee as JSON."""
+    def joint_columns(self) -> list[Column]:
+        """Return the exported columns."""
 
 
-def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[ExportedColumn]:
+def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
     """Return the columns of a table.
 
     Raises:
         Unsupported: If a number is too long for the types that other programs have.
     """
+    if isinstance(answers, Joint):
+        return answers.joint_columns()
     layout = layout_of(answers.answers)
     names = key_names(answers.names, (*layout.names, *CONSTANTS))
     columns = [make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
@@ -110,9 +110,7 @@ def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[ExportedColum
         for figure, values in zip(layout.columns, lists, strict=True)
     ]
     same = zip(CONSTANTS, (TEXT, DATE), find_constants(answers), strict=True)
-    return columns + [
-        ExportedColumn(name, kind, [value] * len(answers)) for name, kind, value in same
-    ]
+    return columns + [Column(name, kind, [value] * len(answers)) for name, kind, value in same]
 
 
 def find_constants(answers: "GroupedAnswers[TableAnswer]") -> tuple[str, date | None]:
@@ -139,17 +137,15 @@ def key_names(names: Sequence[str], figures: Sequence[str]) -> list[str]:
     return free_names
 
 
-def make_keys(name: str, values: Sequence[Any]) -> ExportedColumn:
+def make_keys(name: str, values: Sequence[Any]) -> Column:
     """Return an exported column of group keys."""
     kind = _KINDS[type(values[0])] if values else TEXT
     return (
-        _make_integers(name, list(values))
-        if kind == INTEGER
-        else ExportedColumn(name, kind, list(values))
+        _make_integers(name, list(values)) if kind == INTEGER else Column(name, kind, list(values))
     )
 
 
-def _make_integers(name: str, values: list[Any]) -> ExportedColumn:
+def _make_integers(name: str, values: list[Any]) -> Column:
     numbers = [number for number in values if number is not None]
     least, most = min(numbers, default=0), max(numbers, default=0)
     if max(-least, most) >= _LONGEST:
@@ -158,10 +154,10 @@ def _make_integers(name: str, values: list[Any]) -> ExportedColumn:
             got="an integer with more",
             fix=USE_ROWS,
         )
-    return ExportedColumn(name, INTEGER, values, long=least < -_SHORTEST or most >= _SHORTEST)
+    return Column(name, INTEGER, values, long=least < -_SHORTEST or most >= _SHORTEST)
 
 
-def _make_reals(figure: Figure, numbers: list[Any], values: list[float]) -> ExportedColumn:
+def _make_reals(figure: Figure, numbers: list[Any], values: list[float]) -> Column:
     """Return a column of floats; errors grow by half an ulp of the largest value."""
     if figure.widened:
         rounding = math.ulp(max(map(abs, values), default=0.0)) / 2
@@ -169,22 +165,24 @@ def _make_reals(figure: Figure, numbers: list[Any], values: list[float]) -> Expo
             error if error is None else math.nextafter(error + rounding, math.inf)
             for error in numbers
         ]
-    return ExportedColumn(figure.name, REAL, numbers)
+    return Column(figure.name, REAL, numbers)
 
 
-def _add_types(answers: Exported, *types: Any, long: Any) -> list[tuple[ExportedColumn, Any]]:
+def _add_types(
+    answers: "GroupedAnswers[TableAnswer]", *types: Any, long: Any
+) -> list[tuple[Column, Any]]:
     by_kind = dict(zip(_ORDER, types, strict=True))
-    columns = answers.exported_columns()
+    columns = export_columns(answers)
     return [(column, long if column.long else by_kind[column.kind]) for column in columns]
 
 
-def to_arrow(answers: Exported) -> "pyarrow.Table":
+def to_arrow(answers: "GroupedAnswers[TableAnswer]") -> "pyarrow.Table":
     """Return an Arrow table, with subject and guarantee as JSON in the metadata ``leastnoise``."""
     arrow = _load_library("pyarrow", "a table of Arrow")
     plain = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_()
     types = *plain, arrow.date32(), arrow.timestamp("us")
     columns = _add_types(answers, *types, long=arrow.decimal128(38, 0))
-    about = json.dumps(answers.exported_about(), ensure_ascii=False)
+    about = json.dumps(describe_answers(answers), ensure_ascii=False)
     fields = [(column.name, kind) for column, kind in columns]
     return arrow.table(
         [arrow.array(column.values, type=kind) for column, kind in columns],
@@ -192,7 +190,7 @@ def to_arrow(answers: Exported) -> "pyarrow.Table":
     )
 
 
-def to_pandas(answers: Exported) -> "pandas.DataFrame":
+def to_pandas(answers: "GroupedAnswers[TableAnswer]") -> "pandas.DataFrame":
     """Return a pandas frame; dates become datetimes, because pandas has no date type."""
     library = _load_library("pandas", "a frame of pandas")
     types = "int64", "float64", "str", "bool", "datetime64[s]", "datetime64[us]"
@@ -203,7 +201,7 @@ def to_pandas(answers: Exported) -> "pandas.DataFrame":
     return library.DataFrame(frame)
 
 
-def to_polars(answers: Exported) -> "polars.DataFrame":
+def to_polars(answers: "GroupedAnswers[TableAnswer]") -> "polars.DataFrame":
     """Return a polars frame."""
     library = _load_library("polars", "a frame of polars")
     plain = library.Int64, library.Float64, library.String, library.Boolean
@@ -216,7 +214,7 @@ def to_polars(answers: Exported) -> "polars.DataFrame":
 
 
 def to_csv(
-    answers: Exported,
+    answers: "GroupedAnswers[TableAnswer]",
     path: str | Path,
     *,
     overwrite: bool = False,
@@ -233,7 +231,7 @@ def to_csv(
         overwrite: Replace an existing file. Default: raise an error.
         formulas: Write texts that spreadsheets run as formulas, unchanged. Default: reject them.
     """
-    columns = answers.exported_columns()
+    columns = export_columns(answers)
     names = [column.name for column in columns]
     if not formulas:
         texts = (value for column in columns if column.kind == TEXT for value in column.values)
@@ -258,28 +256,32 @@ def to_csv(
     return write_table(path, write, overwrite=overwrite)
 
 
-def to_parquet(answers: Exported, path: str | Path, *, overwrite: bool = False) -> Path:
+def to_parquet(
+    answers: "GroupedAnswers[TableAnswer]", path: str | Path, *, overwrite: bool = False
+) -> Path:
     """Write a Parquet file: the table of :func:`to_arrow` with its metadata."""
     table = to_arrow(answers)
     parquet = import_module("pyarrow.parquet")
     return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
 
 
-def to_json(answers: Exported, path: str | Path, *, overwrite: bool = False) -> Path:
+def to_json(
+    answers: "GroupedAnswers[TableAnswer]", path: str | Path, *, overwrite: bool = False
+) -> Path:
     """Write a JSON file: subject, guarantee, and under ``rows`` an object for each group.
 
     Integers are written in full, but programs that read numbers as floats round them above 2⁵³.
     Dates and timestamps are strings. Values that are the same in every row are written once,
     before ``rows``.
     """
-    columns = [column for column in answers.exported_columns() if column.name not in CONSTANTS]
+    columns = [column for column in export_columns(answers) if column.name not in CONSTANTS]
     names = [column.name for column in columns]
     encoder = json.JSONEncoder(
         ensure_ascii=False, allow_nan=False, default=lambda part: part.isoformat()
     )
 
     def write(file: IO[bytes]) -> None:
-        head = json.dumps(answers.exported_about(), ensure_ascii=False, indent=1)
+        head = json.dumps(describe_answers(answers), ensure_ascii=False, indent=1)
         file.write(f'{head[:-2]},\n "rows": ['.encode())
         rows = zip(*(column.values for column in columns), strict=True)
         gap, between = "\n  ", ",\n  "
@@ -292,8 +294,18 @@ def to_json(answers: Exported, path: str | Path, *, overwrite: bool = False) -> 
     return write_table(path, write, overwrite=overwrite)
 
 
+@runtime_checkable
+class Described(Protocol):
+    """Answers that describe themselves in an export."""
+
+    def exported_about(self) -> dict[str, Any]:
+        """Return the queries and their guarantee as JSON."""
+
+
 def describe_answers(answers: "GroupedAnswers[TableAnswer]") -> dict[str, Any]:
     """Return the query and its guarantee as JSON, numbers as exact ratios."""
+    if isinstance(answers, Described):
+        return answers.exported_about()
     receipt, figures = answers.receipt, layout_of(answers.answers).columns
     return {
         "title": answers.title,
@@ -313,7 +325,7 @@ def _privacy_to_json(privacy: Privacy) -> dict[str, str]:
     return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
-def _write_booleans(column: ExportedColumn) -> list[Any]:
+def _write_booleans(column: Column) -> list[Any]:
     if column.kind == BOOLEAN:
         return ["true" if value else "false" for value in column.values]
     return column.values

@@ -184,14 +184,6 @@ class GroupedAnswers(Generic[One_co]):
             for key, figures in zip(self.keys, layout.figures(self.answers), strict=True)
         ]
 
-    def exported_columns(self) -> list[export.ExportedColumn]:
-        """Return the columns of an export."""
-        return export.export_columns(self)
-
-    def exported_about(self) -> dict[str, Any]:
-        """Return the query and its guarantee as JSON, numbers as exact ratios."""
-        return export.describe_answers(self)
-
     to_arrow, to_pandas, to_polars = export.to_arrow, export.to_pandas, export.to_polars
     to_csv, to_parquet, to_json = export.to_csv, export.to_parquet, export.to_json
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
@@ -22,6 +23,7 @@ from leastnoise.tables.answers import (
     keep_key_whole,
     layout_of,
     make_keys,
+    measure,
     note_exact,
     print_cells,
     table_guarantee,
@@ -29,6 +31,11 @@ from leastnoise.tables.answers import (
 from leastnoise.tables.keys import Key
 from leastnoise.tables.release import TableResult
 from leastnoise.tables.sql.select import Select
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 _SHOWN = 20
 _WIDTH = 80
@@ -126,7 +133,7 @@ class SelectAnswers:
         Columns that do not fit beside the others follow below, again with the groups.
         """
         blocks = [
-            "\n".join(align_columns(cells, left)) if len(self) else "no group"
+            "\n".join(align_columns(cells, left, measure)) if len(self) else "no group"
             for cells, left in self._cut_blocks()
         ]
         more = len(self.keys) - _SHOWN
@@ -161,7 +168,7 @@ class SelectAnswers:
         for name in self.names:
             wider = [*blocks[-1], name]
             others = [each for each in wider if each not in self.by]
-            if name not in self.by and len(others) > 1 and _measure(columns, wider) > width:
+            if name not in self.by and len(others) > 1 and _measure_width(columns, wider) > width:
                 blocks.append([*keys, name])
             else:
                 blocks[-1] = wider
@@ -228,7 +235,7 @@ class SelectAnswers:
 
     # ------------------------------------------------------------------------------ export
 
-    def exported_columns(self) -> list[ExportedColumn]:
+    def joint_columns(self) -> list[ExportedColumn]:
         """Return the columns of an export: those of :meth:`rows`."""
         columns: dict[str, ExportedColumn] = {}
         for name in self.names:
@@ -258,8 +265,33 @@ class SelectAnswers:
             },
         }
 
-    to_arrow, to_pandas, to_polars = export.to_arrow, export.to_pandas, export.to_polars
-    to_csv, to_parquet, to_json = export.to_csv, export.to_parquet, export.to_json
+    @property
+    def _exported(self) -> Any:
+        return self  # an export takes anything that has these columns
+
+    def to_arrow(self) -> "pyarrow.Table":
+        """Return an Arrow table with a row for each group."""
+        return export.to_arrow(self._exported)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return a pandas frame with a row for each group."""
+        return export.to_pandas(self._exported)
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return a polars frame with a row for each group."""
+        return export.to_polars(self._exported)
+
+    def to_csv(self, path: str | Path, *, overwrite: bool = False, formulas: bool = False) -> Path:
+        """Write a CSV file with a line for each group, as :meth:`GroupedAnswers.to_csv` does."""
+        return export.to_csv(self._exported, path, overwrite=overwrite, formulas=formulas)
+
+    def to_parquet(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write a Parquet file: the table of :meth:`to_arrow` with its metadata."""
+        return export.to_parquet(self._exported, path, overwrite=overwrite)
+
+    def to_json(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write a JSON file: queries, guarantees, and under ``rows`` an object for each group."""
+        return export.to_json(self._exported, path, overwrite=overwrite)
 
 
 def make_answers(select: Select, results: Sequence[TableResult]) -> SelectAnswers:
@@ -289,9 +321,9 @@ def _name_figure(name: str, figure: str) -> str:
     return name if figure == "value" else f"{name}_{figure}"
 
 
-def _measure(columns: dict[str, list[list[str]]], names: Sequence[str]) -> int:
+def _measure_width(columns: dict[str, list[list[str]]], names: Sequence[str]) -> int:
     """Return the width of some columns side by side."""
-    return max(map(len, align_columns(_join_cells(columns, names), [])))
+    return max(map(measure, align_columns(_join_cells(columns, names), [], measure)))
 
 
 def _arrange(
