@@ -55,7 +55,7 @@ class SqlRequest(TableRequest):
 
     def _make_arguments(self, table: "ProtectedTable") -> dict[str, Any]:
         """Return the arguments that state the queries; groups are parsed by their columns."""
-        from leastnoise.tables.sql import read_select  # and sqlglot with it
+        from leastnoise.tables import read_select  # and sqlglot with it
 
         text, params = str(self.own["text"]), parse_params(self.params)
         select = read_select(text, table.source, table.unit, params)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
-    from leastnoise.tables.sql import SelectAnswers
+    from leastnoise.tables.sql import SelectAnswers, read_select
     from leastnoise.tables.where import bind_parameters, col, parse_params
 
 __all__ = [
@@ -78,6 +78,7 @@ __all__ = [
     "parse_params",
     "protect",
     "read_card",
+    "read_select",
     "register",
     "share_to_json",
     "summarize",

@@ -213,7 +213,7 @@ def check_bounds(bounds: object, columns: list[Value]) -> None:
         return
     if not isinstance(bounds, Mapping):
         raise InvalidParameter(
-            "bounds must be a mapping of columns to bounds",
+            Words("bounds", "--bounds") + " must be a mapping of columns to bounds",
             got=quote(bounds),
             fix='Write for instance bounds={"income": (0, 200_000)}.',
         )

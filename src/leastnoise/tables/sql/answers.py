@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
+from leastnoise.json_types import Json
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable
 from leastnoise.suggestions import find_nearest
 from leastnoise.tables.answers import (
@@ -28,7 +30,7 @@ from leastnoise.tables.answers import (
     print_cells,
     table_guarantee,
 )
-from leastnoise.tables.keys import Key
+from leastnoise.tables.keys import Key, Part
 from leastnoise.tables.release import TableResult
 from leastnoise.tables.sql.select import Select
 
@@ -42,6 +44,7 @@ _WIDTH = 80
 _HIDDEN = "hidden"
 _NO_GROUPS = "all"
 Groups = GroupedAnswers[TableAnswer]
+Row = dict[str, Part | Fraction | None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,10 +96,10 @@ class SelectAnswers:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[Row]:
         return iter(self.rows())
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Row]:
         """Return a dictionary for each group: the columns of the SELECT, with exact numbers.
 
         After the value of ``n`` come its errors, such as ``n_low``, ``n_high`` and ``n_max_error``.
@@ -108,7 +111,7 @@ class SelectAnswers:
         }
         rows = []
         for key in self.keys:
-            row: dict[str, Any] = {}
+            row: Row = {}
             for name in self.names:
                 if name in self.by:
                     row[name] = key[self.by.index(name)]
@@ -254,7 +257,7 @@ class SelectAnswers:
                     columns[own] = ExportedColumn(own, column.kind, values, column.long)
         return list(columns.values())
 
-    def exported_about(self) -> dict[str, Any]:
+    def exported_about(self) -> Json:
         """Return the queries and their guarantee as JSON, numbers as exact ratios."""
         return {
             "columns": list(self.names),
