@@ -129,8 +129,8 @@ def _read_count(node: "exp.Expression", values: ValueReader, unit: Unit) -> Aggr
 def _read_units(node: "exp.Expression", values: ValueReader, unit: Unit) -> Aggregate:
     """Return COUNT(DISTINCT unit)."""
     check_fields(node, "expressions")
-    (first, *more) = node.expressions
-    column = None if more else values.read_value(first)
+    columns = [values.read_value(each) for each in node.expressions]
+    column = columns[0] if len(columns) == 1 else None
     if unit.column is None or column != Column(unit.column):
         who = "every row is one" if unit.column is None else f"it is {quote(unit.column)}"
         raise reject(

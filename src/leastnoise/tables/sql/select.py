@@ -178,11 +178,12 @@ def _read_from(clause: "exp.Expression | None", source: Source) -> tuple[str, ..
     if not isinstance(table, exp.Table):
         raise reject_node(table)
     check_fields(table, "this", "db", "catalog", "alias")
-    if not isinstance(table.this, exp.Identifier):
-        raise reject("A function in FROM", f"Write FROM {_quote(names)}.")
     parts = [table.args.get(part) for part in ("catalog", "db", "this")]
-    written = ".".join(part.name for part in parts if part is not None)
-    exact = any(part is not None and part.args.get("quoted") for part in parts)
+    parts = [part for part in parts if part is not None]
+    if not all(isinstance(part, exp.Identifier) for part in parts):
+        raise reject("A function in FROM", f"Write FROM {_quote(names)}.")
+    written = ".".join(part.name for part in parts)
+    exact = any(part.args.get("quoted") for part in parts)
     known = written in names if exact else written.casefold() in map(str.casefold, names)
     if names and not known:
         raise InvalidParameter(
