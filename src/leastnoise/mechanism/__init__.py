@@ -21,6 +21,7 @@ from leastnoise.mechanism.answer_text import (
 from leastnoise.mechanism.discretized import Discretized
 from leastnoise.mechanism.factory import calibrate, calibrate_problem
 from leastnoise.mechanism.mechanism import Mechanism
+from leastnoise.mechanism.mechanism_text import explain_exact_release, format_accuracy
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair
 from leastnoise.mechanism.revealing import check_allow_exact, revealing_probability
 from leastnoise.mechanism.selection import AnyMechanism, PermuteAndFlip, as_noise
@@ -46,7 +47,9 @@ __all__ = [
     "calibrate_vector",
     "check_allow_exact",
     "exact_release",
+    "explain_exact_release",
     "farthest",
+    "format_accuracy",
     "format_brief",
     "format_errors",
     "format_value",
