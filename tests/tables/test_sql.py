@@ -306,7 +306,8 @@ def test_units_are_counted_only_if_each_has_one_row() -> None:
 _WORDS = [
     word for text, _ in [*SAME, *REJECTED[:120]] for word in re.findall(r"\w+|'[^']*'|\S", text)
 ]
-_WORDS += list("()[]{}'\",.;:!@#$%^&*-+=<>/\\|?~`") + [
+_WORDS += [
+    *"()[]{}'\",.;:!@#$%^&*-+=<>/\\|?~`",
     *("ORDER", "BY", "::", "->", "CASE", "END", "CAST", "AS", "INTERVAL", "LATERAL", "UNNEST"),
     *("PIVOT", "OVER", "FILTER", "EXTRACT", "FROM", "ESCAPE", "x'00'", "0x1", "1e", "$$", "/*"),
     *("*/", "--", "\n", "\x00", "é", "IF", "LIST", "ANTI", "JOIN", "ANY", "ALL", "COLLATE", "AT"),
