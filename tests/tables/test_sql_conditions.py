@@ -144,6 +144,28 @@ def test_where_selects_the_rows_of_duckdb(text: str, source: Source) -> None:
     assert select_ids(read_where(text, source), source) == sorted(row[0] for row in rows)
 
 
+def test_every_operator_selects_the_rows_of_duckdb(source: Source) -> None:
+    signs = ("=", "<>", "!=", "<", "<=", ">", ">=", "==")
+    patterns = ("'a%'", "'_'", "'a!%' ESCAPE '!'", "'a!_b' ESCAPE '!'", "'a#%%' ESCAPE '#'")
+    escapes = (r"'a\\b' ESCAPE '\'", r"'a\b' ESCAPE '!'", "'a!!%' ESCAPE '!'", "''")
+    parts = ("year", "quarter", "month", "week", "day", "isodow")
+    texts = [
+        *(f"{left} {sign} {right}" for sign in signs for left, right in (("i", 1), (1, "i"))),
+        *(f"DATE '2023-12-10' {sign} d" for sign in signs),
+        *(f"t {word} {pattern}" for word in ("LIKE", "NOT LIKE") for pattern in patterns),
+        *(f"u {word} {pattern}" for word in ("LIKE", "NOT LIKE") for pattern in escapes),
+        *(f"{part}(d) = {number}" for part in parts for number in (1, 2, 4, 6, 12, 49, 2024)),
+        *(f"x {operator} 2 > 1" for operator in "+-*/"),
+        *("i NOT IN (1)", "NOT i = 1", "NOT b", "b AND c", "b OR c", "NOT (b OR i < 1)"),
+    ]
+    with duckdb.connect() as engine:
+        engine.register("records", _TABLE)
+        for text in texts:
+            rows = engine.execute(f"SELECT id FROM records WHERE {text}").fetchall()
+            found = select_ids(read_where(text, source), source)
+            assert found == sorted(row[0] for row in rows), text
+
+
 @pytest.mark.parametrize(
     ("sql", "where"),
     [

@@ -178,8 +178,8 @@ def _read_from(clause: "exp.Expression | None", source: Source) -> tuple[str, ..
     if not isinstance(table, exp.Table):
         raise reject_node(table)
     check_fields(table, "this", "db", "catalog", "alias")
-    parts = [table.args.get(part) for part in ("catalog", "db", "this")]
-    parts = [part for part in parts if part is not None]
+    fields = ("catalog", "db", "this")
+    parts = [part for field in fields if (part := table.args.get(field)) is not None]
     if not all(isinstance(part, exp.Identifier) for part in parts):
         raise reject("A function in FROM", f"Write FROM {_quote(names)}.")
     written = ".".join(part.name for part in parts)
