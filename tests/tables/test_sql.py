@@ -385,8 +385,9 @@ def test_answers_are_exported_as_one_table(tmp_path: Path) -> None:
     assert pl.read_csv(answers.to_csv(tmp_path / "a.csv"))["n"].to_list() == frame["n"].to_list()
     assert pl.read_parquet(answers.to_parquet(tmp_path / "a.parquet")).equals(frame)
     written = json.loads(answers.to_json(tmp_path / "a.json").read_text())
-    assert [row["n"] for row in written["rows"]] == frame["n"].to_list()
-    assert written["aggregates"]["n"]["privacy"]["epsilon"]
+    own = written["aggregates"]["n"]
+    assert [row["value"] for row in own["rows"]] == frame["n"].to_list()
+    assert own["privacy"]["epsilon"]
     assert answers.to_pandas()["pay"].tolist() == frame["pay"].to_list()
 
 

@@ -89,4 +89,4 @@ _BOUNDS = click.option(
     "Repeatable.  [required for each such column, or --card]",
 )
 
-sql = build_command(_QUERY, SqlRequest, [_BOUNDS], {"by": (), "where": None})
+sql = build_command(_QUERY, SqlRequest, [_BOUNDS], {"by": (), "where": None, "plot": None})

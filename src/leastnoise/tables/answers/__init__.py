@@ -1,7 +1,9 @@
 """Answers of table queries: their layout, printing and export."""
 
+from leastnoise.mechanism import INTERVAL, USUAL, Figure, Figures
+from leastnoise.tables.answers.document import describe
 from leastnoise.tables.answers.export import Column as ExportedColumn
-from leastnoise.tables.answers.export import describe_answers, export_columns, make_keys
+from leastnoise.tables.answers.export import export_columns, make_keys
 from leastnoise.tables.answers.facts import (
     Shown,
     as_html,
@@ -14,21 +16,26 @@ from leastnoise.tables.answers.facts import (
 )
 from leastnoise.tables.answers.grouped import GroupedAnswers
 from leastnoise.tables.answers.layout import (
-    INTERVAL,
     NONE,
-    USUAL,
-    Figure,
-    Figures,
     Layout,
     TableAnswer,
     confidence_of_each,
+    interval_confidence,
     layout_of,
     mechanisms_of,
     print_interval,
 )
 from leastnoise.tables.answers.number import TableNumber
 from leastnoise.tables.answers.subject import TEXT_NOTE, Statement, Subject, at_most
-from leastnoise.tables.answers.text import format_part, measure, note_exact, print_cells
+from leastnoise.tables.answers.table_value import TableValue
+from leastnoise.tables.answers.text import (
+    format_part,
+    measure,
+    note_exact,
+    picture_facts,
+    print_cells,
+)
+from leastnoise.tables.rounding import format_error
 
 __all__ = [
     "INTERVAL",
@@ -45,22 +52,26 @@ __all__ = [
     "Subject",
     "TableAnswer",
     "TableNumber",
+    "TableValue",
     "as_html",
     "as_screen",
     "as_text",
     "at_most",
     "closing_facts",
     "confidence_of_each",
-    "describe_answers",
+    "describe",
     "exact_words",
     "export_columns",
+    "format_error",
     "format_part",
+    "interval_confidence",
     "keep_key_whole",
     "layout_of",
     "make_keys",
     "measure",
     "mechanisms_of",
     "note_exact",
+    "picture_facts",
     "print_cells",
     "print_interval",
     "table_guarantee",

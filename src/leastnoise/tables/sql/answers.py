@@ -1,5 +1,6 @@
 """``SelectAnswers``: the answers of a SELECT as one table, with its columns in its order."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
+from leastnoise.files import write_table
 from leastnoise.json_types import Json
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable
 from leastnoise.suggestions import find_nearest
@@ -18,7 +20,7 @@ from leastnoise.tables.answers import (
     GroupedAnswers,
     TableAnswer,
     closing_facts,
-    describe_answers,
+    describe,
     export,
     export_columns,
     format_part,
@@ -263,7 +265,7 @@ class SelectAnswers:
             "columns": list(self.names),
             "by": list(self.by),
             "aggregates": {
-                name: describe_answers(table)
+                name: describe(table)
                 for name, table in zip(self.aggregates, self._tables, strict=True)
             },
         }
@@ -292,9 +294,19 @@ class SelectAnswers:
         """Write a Parquet file: the table of :meth:`to_arrow` with its metadata."""
         return export.to_parquet(self._exported, path, overwrite=overwrite)
 
+    def to_dict(self) -> Json:
+        """Return all answers as JSON: those of each aggregate by its name (docs/answers.md)."""
+        tables = zip(self.aggregates, self._tables, strict=True)
+        return {
+            "columns": list(self.names),
+            "by": list(self.by),
+            "aggregates": {name: table.to_dict() for name, table in tables},
+        }
+
     def to_json(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write a JSON file: queries, guarantees, and under ``rows`` an object for each group."""
-        return export.to_json(self._exported, path, overwrite=overwrite)
+        """Write :meth:`to_dict` to a JSON file."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return write_table(path, lambda file: file.write(f"{text}\n".encode()), overwrite=overwrite)
 
 
 def make_answers(select: Select, results: Sequence[TableResult]) -> SelectAnswers:
