@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -23,6 +23,9 @@ from leastnoise.cli.table_request import TableRequest
 from leastnoise.errors import InvalidParameter
 from leastnoise.rendering import Progress
 from leastnoise.tables import Argument, TableQuery
+
+if TYPE_CHECKING:
+    from leastnoise.tables import TableResult
 
 # The options that all table queries share, under the headings of the help.
 _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
@@ -364,6 +367,6 @@ def _ask_opened(request: TableRequest, opened: ExitStack) -> None:
         if not request.as_json:
             click.echo(f"\n{path}: the same, in full")
     if request.plot is not None:
-        path = draw_answer(answer, request.plot)
+        path = draw_answer(cast("TableResult", answer), request.plot)
         if not request.as_json:
             click.echo(f"\n{path}: the figure")
