@@ -34,6 +34,7 @@ _MODULES = {
     "card": "card",
     "ledger": "ledger",
     "release": "release",
+    "sql": "sql",
 }
 _TABLES = "Query a table (CSV, Parquet, PostgreSQL)"
 # The help of main: each command with a summary, which is not cut, and without loading it.
@@ -50,6 +51,7 @@ _SECTIONS = {
         "max": "Find about the highest value of a column",
         "estimate-bounds": "Find clipping bounds of a column",
         "histogram": "Count rows per range of a column",
+        "sql": "Answer a SELECT with aggregates",
         "card": "State a table once, for all queries",
     },
     "Add noise to a number you computed": {

@@ -17,7 +17,15 @@ from leastnoise.tables import TableQuery, bind_parameters, parse_params
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
-    from leastnoise.tables import Amounts, Card, ProtectedTable, Query
+    from leastnoise.tables import (
+        Amounts,
+        Card,
+        Explanation,
+        ProtectedTable,
+        Query,
+        SelectAnswers,
+        TableResult,
+    )
 
 
 class _Used(TypedDict):
@@ -189,6 +197,24 @@ class TableRequest:
             opened = opened.join(lookup, on=key)
         return opened
 
+    def explain(self, table: "ProtectedTable") -> "Explanation":
+        """Return the dry run."""
+        return table.explain(self.make_query(table), **self.terms)
+
+    def ask(self, table: "ProtectedTable") -> "tuple[TableResult | SelectAnswers, str]":
+        """Return the answer, and the query in a few words."""
+        query = self.make_query(table)
+        how: dict[str, Any] = {"fresh": self.fresh, "allow_exact": self.allow_exact}
+        (answer,) = table.ask([query], **self.terms, key=self.key, **how)
+        return answer, query.title
+
+    def read_groups(self, kinds: Sequence[str]) -> list[Any] | None:
+        """Return the given groups, parsed by the kinds of their columns; None without any."""
+        if not self.groups and self.groups_file is None:  # they are discovered
+            return None
+        lines = [] if self.groups_file is None else read_lines(self.groups_file)
+        return parse_groups([*self.groups, *lines], kinds)
+
     def make_query(self, table: "ProtectedTable") -> "Query":
         """Return the query; the given groups are parsed by the kinds of their columns."""
         for name in self.by:
@@ -200,10 +226,9 @@ class TableRequest:
                 )
         where = bind_parameters(self.where, parse_params(self.params))
         shared: dict[str, object] = {"by": self.by, "where": where}
-        if self.groups or self.groups_file is not None:  # else they are discovered
-            lines = [] if self.groups_file is None else read_lines(self.groups_file)
-            kinds = [table.source.kind(name) for name in self.by]
-            shared["groups"] = parse_groups([*self.groups, *lines], kinds)
+        groups = self.read_groups([table.source.kind(name) for name in self.by])
+        if groups is not None:
+            shared["groups"] = groups
         if self.max_groups is not None:
             shared["max_groups"] = self.max_groups
         query: Query = self.query.load()(**self.query.fixed, **self.own, **shared)

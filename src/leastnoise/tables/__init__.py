@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
+    from leastnoise.tables.sql import SelectAnswers, read_select
     from leastnoise.tables.where import bind_parameters, col, parse_params
 
 __all__ = [
@@ -77,6 +78,7 @@ __all__ = [
     "QuantileAnswer",
     "Query",
     "QueryMethods",
+    "SelectAnswers",
     "Std",
     "StdAnswer",
     "Sum",
@@ -103,6 +105,7 @@ __all__ = [
     "picture_facts",
     "protect",
     "read_card",
+    "read_select",
     "register",
     "share_to_json",
     "summarize",
@@ -126,6 +129,7 @@ _HOMES = (
     *(
         "queries.quantile_answer",
         "explanation",
+        "sql",
         "answering",
         "release",
         "protected",

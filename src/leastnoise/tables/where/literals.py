@@ -111,16 +111,19 @@ def _write_number(value: object) -> str | None:
 
 
 class GivenParameters:
-    """The parameters of one text: each may be used several times, and must be used once."""
+    """The parameters of one text: each may be used several times, and must be used once.
 
-    def __init__(self, params: Parameters | None) -> None:
+    ``in_sql`` means that the text is a whole query and not a condition.
+    """
+
+    def __init__(self, params: Parameters | None, *, in_sql: bool = False) -> None:
         if params is not None and not isinstance(params, Mapping):
             raise InvalidParameter(
                 "params must be a mapping of names to values",
                 got=quote(params),
                 fix='Write for instance params={"dest": "Oslo"}.',
             )
-        self._given = dict(params or {})
+        self._given, self._in_sql = dict(params or {}), in_sql
         self._used = set[str]()
 
     def take(self, name: str) -> list[Literal] | None:
@@ -142,8 +145,9 @@ class GivenParameters:
         """Reject a parameter that the text does not name."""
         unused = [name for name in self._given if name not in self._used]
         if unused:
+            text = Words("where", "--where") if not self._in_sql else "the SQL"
             raise InvalidParameter(
-                Words("params must be named in where", "--param must be named in --where"),
+                Words("params", "--param") + " must be named in " + text,
                 got=f"{quote(unused[0])}, which is not",
                 fix=f"Write for instance dest = :{unused[0]}, or omit it."
                 if str(unused[0]).isidentifier()
