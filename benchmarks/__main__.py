@@ -1,7 +1,9 @@
 """``python3 go bench``: measure leastnoise and its peers, and write the results.
 
 A full run writes results.json, results.md and figures/ next to this file, and the tables of
-README.md and docs/performance.md. Any other run writes the first three into a folder of its own.
+README.md and docs/performance.md. Any other run writes the first three into a folder of its own,
+except that ``--only NAME --update`` replaces the named parts of the results of a full run. The
+pages then state when these parts were measured.
 """
 
 import argparse
@@ -57,8 +59,9 @@ WITH_PEERS: dict[str, Callable[..., Row]] = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the parts that the options name, and write the results."""
     options = parse_options(arguments)
+    folder = (options.out or HOME).resolve()
     if options.render:
-        results: Row = json.loads((HOME / "results.json").read_text(encoding="utf-8"))
+        results = read_results(HOME)
     else:
         # Cached solutions of earlier runs would make solves look fast.
         os.environ["LEASTNOISE_CACHE"] = "off"
@@ -67,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         plan = QUICK if options.quick else SHORT if options.short else FULL
         plan = replace(plan, alone=options.alone, seconds=options.seconds or plan.seconds)
         results = measure(plan, options.only)
-    folder = (options.out or HOME).resolve()
+        if options.update:
+            results = update(read_results(folder), results)
     folder.mkdir(parents=True, exist_ok=True)
     write(results, folder)
     if folder == HOME:
@@ -91,10 +95,18 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--alone", action="store_true", help="omit the other libraries")
     parser.add_argument("--only", nargs="+", choices=[*WITH_PEERS, *WITHOUT_PEERS], metavar="NAME")
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="replace the parts of --only in the results of a full run",
+    )
     parser.add_argument("--out", type=Path, help="the folder to write to")
     parser.add_argument("--seconds", type=float, help="the time limit of one solve")
     options = parser.parse_args(arguments)
-    partial = options.quick or options.short or options.only or options.alone
+    smaller = options.quick or options.short or options.alone
+    if options.update and (smaller or options.render or not options.only):
+        parser.error("--update needs --only, and parts that are measured in full")
+    partial = smaller or (options.only and not options.update)
     if options.out is None and partial and not options.render:
         options.out = CACHE / "results"
     return options
@@ -115,6 +127,21 @@ def measure(plan: Plan, only: Sequence[str] | None) -> Row:
         parts[part] = WITHOUT_PEERS[part](plan)
     results["targets"] = compare_with_targets(parts)
     return results
+
+
+def read_results(folder: Path) -> Row:
+    """Return the results in a folder."""
+    results: Row = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return results
+
+
+def update(results: Row, measured: Row) -> Row:
+    """Return results with the measured parts replaced, and where and when these were measured."""
+    run = {name: measured[name] for name in ("run", "date", "machine", "versions")}
+    parts = results["parts"] | measured["parts"]
+    updated = results.get("updated", {}) | dict.fromkeys(measured["parts"], run)
+    targets = compare_with_targets(parts)
+    return results | {"parts": parts, "updated": updated, "targets": targets}
 
 
 def write(results: Row, folder: Path) -> None:

@@ -11,7 +11,9 @@ def make_table(name: str, results: Row) -> str:
     part, maker = TABLES[name]
     if part and part not in results["parts"]:
         return f"Not measured in this run ({part})."
-    return maker(results["parts"][part] if part else results)
+    shown = maker(results["parts"][part] if part else results)
+    later = results.get("updated", {}).get(part)
+    return shown if later is None else f"{shown}\n\n{run.machine(later)}"
 
 
 # For each table, the part of the results that it shows (all parts if empty), and its function.

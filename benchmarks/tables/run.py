@@ -5,13 +5,15 @@ from benchmarks.timing import Row
 
 
 def machine(results: Row) -> str:
-    """Return the date, the machine and the versions."""
+    """Return the date, the machine and the versions, and the parts that were measured later."""
     where, versions = results["machine"], results["versions"]
     run = "" if results["run"] == "full" else f", a {results['run']} run"
     with_them = ", ".join(f"{name} {version}" for name, version in versions.items())
+    later = ", ".join(results.get("updated", {}))
+    again = f" Measured again later, as stated there: {later}." if later else ""
     return (
         f"Measured {results['date']}{run}, on {where['cores']} cores of {where['processor']} "
-        f"with {where['memory_gb']:g} GB; {with_them}."
+        f"with {where['memory_gb']:g} GB; {with_them}.{again}"
     )
 
 

@@ -50,7 +50,16 @@ WRONG = ("\x01", "-1", "word")
 # Each is rejected for at least one of the wrong values; others may be any text.
 NUMBERS = {
     *("--at-most", "--bins", "--bounds", "--confidence", "--delta", "--discovery", "--edges"),
-    *("--epsilon", "--error", "--gap", "--interval", "--max-groups", "--max-rows", "--of", "--people"),
+    *(
+        "--epsilon",
+        "--error",
+        "--gap",
+        "--interval",
+        "--max-groups",
+        "--max-rows",
+        "--of",
+        "--people",
+    ),
     *("--q", "--releases", "--seconds", "--sensitivity", "--share", "--cost", "--family"),
 }
 # How an error names what an option means, if the option itself is not wrong.

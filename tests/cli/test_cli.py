@@ -516,19 +516,28 @@ def test_the_help_says_what_a_witness_is_for(command: list[str]) -> None:
     [
         (["--epsilon", "1", "--delta", "1e-6", "--integer"], "0.462118"),
         (["--delta", "0.7"], "0.400001"),
-        (["--delta", "0.1"], None),
     ],
 )
 def test_calibrate_prints_the_probability_of_an_exact_release(
-    setting: list[str], probability: str | None
+    setting: list[str], probability: str
 ) -> None:
-    """The atom of a noise is not that probability: the steps around 0 add to it."""
-    told = call("calibrate", *setting, "--sensitivity", "1").stdout
-    line = (
-        f"Exact release with probability {probability}, the answer is the true value; the atom is"
+    """The atom of a noise is not that probability: it is the excess over an adjacent point."""
+    told = unwrapped(call("calibrate", *setting, "--sensitivity", "1").stdout)
+    (adjacent,) = re.findall(
+        f"Exact release with probability {probability}, the answer is the true value. The atom is "
+        r"its excess over the probability of an adjacent point, ≈?(\S+) ",
+        told,
     )
-    assert (f"{line} a part of this probability " in unwrapped(told)) == (probability is not None)
-    assert ("Exact release" in told) == (probability is not None)
+    (atom,) = re.findall(r"Sampled from .*atom=≈?(\S+)\)", told)
+    assert 0 < Fraction(adjacent) < Fraction(atom)
+    # The probability is rounded up to 6 digits, the others to 9.
+    assert 0 <= Fraction(probability) - Fraction(atom) - Fraction(adjacent) < Fraction("1.01e-6")
+
+
+def test_calibrate_prints_no_probability_of_an_exact_release_without_a_point_mass() -> None:
+    told = call("calibrate", "--delta", "0.1", "--sensitivity", "1").stdout
+    assert "Sampled from" in told
+    assert "Exact release" not in told
 
 
 @pytest.mark.parametrize(("arguments", "message"), USAGE)

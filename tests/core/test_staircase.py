@@ -105,6 +105,15 @@ def test_where_a_power_falls_to_a_level(ratio: Fraction, level: Fraction, expone
         assert below == 0 or ratio ** (below - 1) >= to
 
 
+@pytest.mark.parametrize("ratio", [Fraction(1, 10**40), Fraction(1, 3**900), 1 - Fraction(1, 999)])
+def test_where_a_power_of_an_extreme_ratio_falls_to_a_level(ratio: Fraction) -> None:
+    for exponent in (0, 1, 2, 3, 20):
+        level = ratio**exponent
+        assert smallest_exponent(ratio, level) == exponent
+        assert smallest_exponent(ratio, level, below=True) == exponent + 1
+        assert smallest_exponent(ratio, level * Fraction(1001, 1000)) <= exponent
+
+
 # ------------------------------------------------------------------- the distribution on the line
 
 

@@ -96,7 +96,7 @@ def record() -> None:
 
 
 def _pattern(name: str) -> str:
-    return rf"(?s)(<!-- printed: {name} -->\n\n```[a-z-]+\n)(.*?)(?=```\n)"
+    return rf"(?s)(<!-- printed: {name} -->\n\n?```[a-z-]+\n)(.*?)(?=```\n)"
 
 
 if __name__ == "__main__":

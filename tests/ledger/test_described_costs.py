@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,10 +16,11 @@ import pytest
 
 import leastnoise
 from leastnoise.core.exact import format_ratio
-from leastnoise.core.gaussian_cost import GaussianCost
+from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
 from leastnoise.errors import InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Ledger, Spending
 from leastnoise.ledger.rows import Row, compute_digest, mechanism_key
+from leastnoise.ledger.selection_costs import selections_exceed
 from leastnoise.mechanism import calibrate_pair, calibrate_vector
 from leastnoise.planning import build_gaussian
 from tests.support.forged_ledgers import forged, says
@@ -102,6 +105,17 @@ RELEASES: dict[str, tuple[Callable[[Any], object], str]] = {
         "0.999999",
     ),
     "median": (lambda to: people(to).median("v", bounds=(0, 10), share="1/9"), "0.9999"),
+    # One of the four selections alone would need a quarter.
+    "four selections": (
+        lambda to: people(to).ask(
+            [
+                ln.Quantile("v", q, bounds=(0, 10), by="g", groups=GROUPS, max_groups=2)
+                for q in (0.25, 0.75)
+            ],
+            share="1/9",
+        ),
+        "0.5",
+    ),
 }
 
 
@@ -259,6 +273,42 @@ def test_a_query_does_not_hide_how_many_numbers_it_changes(
         changed = says(rows[place], asked=cheat.asked)
         with pytest.raises(LedgerDamaged, match="no ledger writes"):
             verify(forged(path, path.parent, [*rows[:place], changed, *rows[place + 1 :]]))
+
+
+@pytest.mark.parametrize(
+    "selections",
+    [{"1/10": 2}, {"1/10": 7}, {"3": 4}, {"1/100": 5, "1/20": 4}, {"1/7": 1, "1/3": 2, "2": 3}],
+)
+def test_several_selections_need_what_randomized_responses_need(
+    selections: dict[str, int],
+) -> None:
+    """Their total variation distance, by all outcomes, at which a cost without μ suffices."""
+    epsilons = [Fraction(epsilon) for epsilon, number in selections.items() for _ in range(number)]
+    with mpmath.workdps(50):
+        odds = [mpmath.exp(mpmath.mpf(e.numerator) / e.denominator) for e in epsilons]
+        distance = mpmath.mpf(0)
+        for right in product((True, False), repeat=len(odds)):
+            near, far = (
+                mpmath.fprod((e if is_right == mine else 1) / (1 + e) for e, is_right in pairs)
+                for mine in (True, False)
+                for pairs in [list(zip(odds, right, strict=True))]
+            )
+            distance += abs(near - far) / 2
+        limit = Fraction(int(distance * 10**40), 10**40)
+    counted = {Fraction(epsilon): number for epsilon, number in selections.items()}
+    tiny = Fraction(1, 10**20)
+    assert selections_exceed(counted, Fraction(0), limit - tiny)
+    assert not selections_exceed(counted, Fraction(0), limit + tiny)
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/10", "1", "400"])
+@pytest.mark.parametrize("number", [2, 3, 40, 10**6])
+def test_valid_costs_of_several_selections_are_accepted(epsilon: str, number: int) -> None:
+    each = cost_of_guarantee(P(epsilon)).square
+    selections = {Fraction(epsilon): number}
+    assert not selections_exceed(selections, number * each, Fraction(0))
+    if Fraction(epsilon) <= 1:
+        assert selections_exceed(selections, each, Fraction(0))
 
 
 def test_a_selection_may_cost_what_its_guarantee_with_delta_costs(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_very_long_value_is_printed_in_full() -> None:
 def test_a_chance_is_never_rounded_down() -> None:
     words = " ".join(ln.Privacy(delta="1e-6").explain().split())
     assert "at most 50.00005% of the time" in words
-    assert "with probability 0.0001%," in words
+    assert "with probability 1e-6," in words
 
 
 def test_exact_is_not_a_flag_that_can_be_set() -> None:

@@ -20,8 +20,8 @@ DOORS = [
     *(
         f"leastnoise.{name}"
         for name in (
-            *("accounting", "certificate", "errors", "ledger", "mechanism"),
-            *("noise", "paper", "planning", "plots", "tables"),
+            *("accounting", "certificate", "costs", "errors", "events", "ledger", "mechanism"),
+            *("noise", "paper", "planning", "plots", "tables", "testing"),
         )
     ),
 ]

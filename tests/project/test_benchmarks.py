@@ -288,6 +288,46 @@ def test_only_a_full_run_writes_beside_the_benchmarks(tmp_path: Path) -> None:
         bench.parse_options(["--only", "nothing"])
 
 
+@pytest.mark.parametrize("also", ["--quick", "--short", "--alone", "--render"])
+def test_only_parts_measured_in_full_update_results(
+    also: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench.parse_options(["--only", "draws", "--update"]).out is None
+    for refused in (["--update"], ["--only", "draws", "--update", also]):
+        with pytest.raises(SystemExit, match="2"):
+            bench.parse_options(refused)
+        assert "--update needs --only, and parts that are measured in full" in (
+            capsys.readouterr().err
+        )
+
+
+def test_an_update_replaces_the_measured_parts_and_says_when(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part is made up: five times as slow, measured later by another version."""
+    bench.write(RESULTS, tmp_path)
+    slower = json.loads(json.dumps(RESULTS["parts"]["solves"]))
+    slower["seconds"] = timing.summary([5 * s for s in slower["seconds"]["rounds"]])
+    later = {"date": "2099-01-01 00:00 UTC", "versions": {"leastnoise": "99.0"}}
+    measured = {**RESULTS, **later, "parts": {"solves": slower}}
+    monkeypatch.setattr(bench, "measure", lambda _plan, _only: measured)
+    monkeypatch.setenv("LEASTNOISE_CACHE", "off")
+    bench.main(["--only", "solves", "--update", "--out", str(tmp_path)])
+    updated = bench.read_results(tmp_path)
+    others = {name: part for name, part in RESULTS["parts"].items() if name != "solves"}
+    assert updated["parts"] == {**others, "solves": slower}
+    assert list(updated["parts"]) == list(RESULTS["parts"])
+    assert (updated["date"], updated["versions"]) == (RESULTS["date"], RESULTS["versions"])
+    assert updated["targets"] == targets.compare_with_targets(updated["parts"])
+    assert updated["targets"] != RESULTS["targets"]
+    page = (tmp_path / "results.md").read_text(encoding="utf-8")
+    assert "Measured again later, as stated there: solves." in page
+    _, section = page.split("## Certified solves")
+    assert "Measured 2099-01-01 00:00 UTC, on" in section.split("\n## ")[0]
+    assert "leastnoise 99.0" in section.split("\n## ")[0]
+    assert page.count("2099-01-01") == 1
+
+
 @pytest.mark.long
 def test_a_quick_run_has_the_shape_of_a_full_one(tmp_path: Path) -> None:
     kept = {path: path.read_bytes() for path in (*bench.DOCUMENTS, HOME / "results.json")}

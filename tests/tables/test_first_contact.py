@@ -30,8 +30,10 @@ def first_example() -> list[doctest.Example]:
     return doctest.DocTestParser().get_examples(section)
 
 
-def executed(cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Run cells in a Jupyter kernel; return what each prints or shows, and raise its errors."""
+def executed(
+    cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> list[list[dict[str, Any]]]:
+    """Run cells in a Jupyter kernel; return the outputs of each, and raise its errors."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -40,10 +42,12 @@ def executed(cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(folder)
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, kernel_name="python3", timeout=120).execute()
-    return [
-        "".join(out.get("text") or out["data"]["text/plain"] for out in cell["outputs"]).strip()
-        for cell in book["cells"]
-    ]
+    return [cell["outputs"] for cell in book["cells"]]
+
+
+def shown_text(outputs: list[dict[str, Any]]) -> str:
+    """Return what a cell prints or shows as text."""
+    return "".join(out.get("text") or out["data"]["text/plain"] for out in outputs).strip()
 
 
 def test_the_first_example_of_the_readme_runs_in_a_kernel_without_widgets(
@@ -53,8 +57,13 @@ def test_the_first_example_of_the_readme_runs_in_a_kernel_without_widgets(
     assert any("protect(" in one.source for one in examples)
     widgets = "__import__('importlib.util').util.find_spec('ipywidgets')"
     cells = [f"print({widgets})", *(one.source for one in examples)]
-    shown = executed(cells, tmp_path, monkeypatch)
+    figure = ["from leastnoise import plots", "regions", "plots.answer(regions)"]
+    outputs = executed([*cells, *figure], tmp_path, monkeypatch)
+    shown = [shown_text(each) for each in outputs[: len(cells)]]
     assert shown == ["None", *(one.want.strip() for one in examples)]
+    (table,), (picture,) = outputs[-2:]
+    assert "<caption>count by region</caption>" in table["data"]["text/html"]
+    assert '"text": ["count by region"]' in picture["data"]["text/html"]
 
 
 # --------------------------------------------------------------------------- a missing library

@@ -256,6 +256,9 @@ def test_it_exports_as_one_table(tmp_path: Path) -> None:
     with answers.to_csv(tmp_path / "a.csv").open(newline="") as file:
         head, *lines = csv.reader(file)
     assert head == list(frame.columns)
+    documents: Any = answers.to_dict()["answers"]
+    assert [one["rows"][0]["value"] for one in documents[:1]] == [rows[0]["count"]]
+    assert len(documents) == len(QUERIES)
     assert [line[1] for line in lines] == [str(row["count"]) for row in rows]
 
 

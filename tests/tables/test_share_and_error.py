@@ -284,6 +284,18 @@ def test_no_budget_is_enough_for_some_errors(tmp_path: Path) -> None:
         protected(ledger).count(error=1)
 
 
+def test_an_error_beyond_every_budget_is_rejected_with_one_within_at_most(tmp_path: Path) -> None:
+    """± 5 would cost more than the whole allocation; what fits must fit into ``at_most`` too."""
+    with open_ledger(tmp_path, "gaussian") as ledger:
+        people = protected(ledger)
+        with pytest.raises(BudgetExceeded, match="needs more than the budget") as told:
+            people.count(error=5, at_most="1/100")
+        assert not ledger.allocations[0].spent.square
+        possible = told.value.fix.rsplit("error=", 1)[1].rstrip(".")
+        answer = people.count(error=possible, at_most="1/100")
+        assert size(answer) <= Fraction(1, 100)
+
+
 def test_several_queries_have_no_error_together(people: ProtectedTable) -> None:
     with pytest.raises(InvalidParameter, match=r"error is for one query, .* got 2 queries"):
         people.ask([Count(), Sum("x", bounds=BOUNDS)], error=5)

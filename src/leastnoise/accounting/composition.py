@@ -26,7 +26,7 @@ from leastnoise.core.exact import (
 from leastnoise.core.gaussian_cost import GaussianCost, total_cost
 from leastnoise.core.privacy import Privacy, format_guess
 from leastnoise.errors import InvalidParameter, parameter
-from leastnoise.rendering import paragraph
+from leastnoise.rendering import keep_together, paragraph, sentences
 
 # The largest ε that :meth:`Composition.epsilon` tries.
 _LARGEST = Fraction(1 << 16)
@@ -220,25 +220,29 @@ class Composition:
         return paragraph(*words)
 
     def __str__(self) -> str:
-        """Return the total guarantee in one line, rounded up, with the added-up one.
+        """Return the total guarantee, rounded up, with the added-up one.
 
         ε is stated for the δ of the added-up guarantees, so that the two ε can be compared. If that
         δ is 0, or if a part is a profile, which has no guarantee to add up, ε is stated for δ =
         1e-6. If no ε suffices there, it is stated for the first of 1e-5, 1e-4, … where one does.
         """
+        return "\n".join(sentences(self._describe()))
+
+    def _describe(self) -> str:
         many = f"{self.releases} release{'s' * (self.releases != 1)} together"
         sums = f"ε = {format_up(self._total_epsilon)}, δ = {format_up(self._total_delta)}"
         if not self.parts:
             return f"{many}: {sums}"
+        added = keep_together(f"(added up: {sums})")
         shown = self._shown_delta
         if shown >= 1:
-            return f"{many}: δ = {format_up(self.delta(0))} at any ε (added up: {sums})"
+            return f"{many}: δ = {format_up(self.delta(0))} at any ε {added}"
         epsilon = format_up(self.epsilon(shown))
         if epsilon == format_up(self._total_epsilon) and (
             not self._total_delta or format_up(shown) == format_up(self._total_delta)
         ):
             return f"{many}: {sums} (the same as added up)"
-        return f"{many}: ε = {epsilon}, δ = {format_up(shown)} (added up: {sums})"
+        return f"{many}: ε = {epsilon}, δ = {format_up(shown)} {added}"
 
     @property
     def _shown_delta(self) -> Fraction:

@@ -64,10 +64,14 @@ class Certificate:
         objective: Cost,
         *,
         source: str,
+        cost: Fraction | None = None,
         lower_bound: Fraction | None = None,
         evidence: Evidence | None = None,
     ) -> "Certificate":
-        """Return the certificate for noise with its cost and bound; verify nothing yet."""
+        """Return the certificate for noise with its cost and bound; verify nothing yet.
+
+        ``cost`` is the expected cost, if it is known; :meth:`verify` computes it again.
+        """
         bound = objective.value(Fraction(0)).lower  # the cost of no error is the smallest
         if lower_bound is not None:
             bound = max(bound, lower_bound)
@@ -77,7 +81,7 @@ class Certificate:
             sensitivity=sensitivity,
             objective=objective,
             shape="any" if evidence is None else evidence.shape,
-            cost=noise.expected(objective),
+            cost=noise.expected(objective) if cost is None else cost,
             lower_bound=bound,
             source=source,
             evidence=evidence,

@@ -77,7 +77,7 @@ def check_missing(query: "TableQuery", values: Mapping[str, object], typed: Sequ
         values: The values that click has read, by the names of parameters.
         typed: The words of the command line after the name of the command.
     """
-    given = _given(values)
+    given = _find_typed(values)
     if "card" in given:
         typed = typed[1:]  # without the place of SOURCE, which the card states
     missing = [*_arguments(query, given), *_unit(given), *_groups(query, given)]
@@ -92,7 +92,7 @@ def check_missing_problem(command: str, values: Mapping[str, object], typed: Seq
 
     The example does not repeat the words of ``release``: one of them is the true value.
     """
-    given = _given(values)
+    given = _find_typed(values)
     missing = [option for name, option in _PROBLEM[command].items() if name not in given]
     if not given.keys() & {"epsilon", "delta"}:
         missing.append(_DELTA if command == "privacy-for" else _EITHER)
@@ -106,7 +106,7 @@ def check_missing_problem(command: str, values: Mapping[str, object], typed: Seq
         raise _error(missing, wrap_command(["leastnoise", command, *words]))
 
 
-def _given(values: Mapping[str, object]) -> dict[str, Any]:
+def _find_typed(values: Mapping[str, object]) -> dict[str, Any]:
     """Return the values that were typed."""
     return {
         name: value

@@ -1,7 +1,6 @@
 """The commands calibrate, compare, privacy-for and explain."""
 
 from decimal import ROUND_CEILING
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -72,7 +71,7 @@ def calibrate(
     """  # noqa: D301 -- click reads the control character
     from leastnoise.calibration import format_source
     from leastnoise.mechanism import calibrate as find_mechanism
-    from leastnoise.mechanism import farthest, half_width
+    from leastnoise.mechanism import explain_exact_release, format_accuracy
 
     if save is not None:
         _check_save(save)
@@ -84,15 +83,9 @@ def calibrate(
         return
     sampled, certificate = mechanism.discretized, mechanism.certificate
     cost = format_rounded(sampled.cost, 9, ROUND_CEILING)
-    usual = format_rounded(half_width(mechanism, Fraction(19, 20)), 4, ROUND_CEILING)
-    farthest_error = farthest(mechanism)
-    most = (
-        "none"
-        if isinstance(farthest_error, float)
-        else format_rounded(farthest_error, 6, ROUND_CEILING)
-    )
+    usual, largest = format_accuracy(mechanism)
     facts = [
-        ("Max error", most),
+        ("Max error", largest),
         ("Noise", format_noise(mechanism.noise)),
         ("Lower bound", format_lower_bound(certificate)),
         ("Optimality", f"{certificate}"),
@@ -102,11 +95,7 @@ def calibrate(
         ("Sampled cost", cost),
     ]
     if mechanism.integer or mechanism.needs_allow_exact:
-        exact = format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)
-        words = f"with probability {exact}, the answer is the true value"
-        if "atom" in f"{sampled.noise}":
-            words += "; the atom is a part of this probability"
-        facts.append(("Exact release", words))
+        facts.append(("Exact release", explain_exact_release(mechanism)))
     if save is not None:
         facts.append(("Certificate", save))
     print_words(f"95% error ± {usual}, expected error {certificate.describe_cost()}")

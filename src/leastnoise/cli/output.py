@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from leastnoise.tables import GroupedAnswers, TableAnswer, TableResult
 
 _ENDINGS = (".csv", ".parquet", ".json")
+_PICTURES = (".png", ".svg", ".pdf", ".html")
 
 
 def print_json(data: object) -> None:
@@ -209,22 +210,39 @@ def check_out(
 
     It must be none of the ledger, its witness and the files that are ``read``.
     """
-    path = Path(out)
-    if path.suffix.lower() not in _ENDINGS:
-        raise InvalidParameter(
-            f"--out must end in {', '.join(_ENDINGS)}", got=quote(out), fix="Choose one of them."
-        )
+    _check_file(out, "--out", _ENDINGS, overwrite=overwrite)
     reject_overwriting(out, ledger=ledger, witness=witness)
     reject_overwriting_input(out, *read)
+
+
+def check_plot(
+    plot: str, *, overwrite: bool, ledger: str | None, witness: str | None, read: list[str | None]
+) -> None:
+    """Reject a figure that could not be drawn or written, before anything is charged."""
+    from leastnoise.plots import load_altair, load_renderer  # loaded for figures only
+
+    _check_file(plot, "--plot", _PICTURES, overwrite=overwrite)
+    reject_overwriting(plot, ledger=ledger, witness=witness, option="--plot")
+    reject_overwriting_input(plot, *read, option="--plot")
+    load_altair()
+    load_renderer()
+
+
+def _check_file(file: str, option: str, endings: Sequence[str], *, overwrite: bool) -> None:
+    path = Path(file)
+    if path.suffix.lower() not in endings:
+        raise InvalidParameter(
+            f"{option} must end in {', '.join(endings)}", got=quote(file), fix="Choose one of them."
+        )
     if os.path.lexists(path) and not (overwrite and path.is_file()):
         raise InvalidParameter(
-            "--out must name a new file",
+            f"{option} must name a new file",
             got="an existing file",
             fix="Choose another name, or pass --overwrite to replace a file.",
         )
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise InvalidParameter(
-            "--out must be in a folder that you can write to",
+            f"{option} must be in a folder that you can write to",
             got="another folder",
             fix="Create the folder, or choose another path.",
         )
@@ -257,6 +275,14 @@ def write_answer(answer: "TableResult", title: str, out: str, *, overwrite: bool
     write = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
     written: Path = write[Path(out).suffix.lower()](out, overwrite=overwrite)
     return written
+
+
+def draw_answer(answer: "TableResult", plot: str) -> Path:
+    """Draw a figure in the format of the suffix."""
+    from leastnoise.plots import answer as draw
+    from leastnoise.plots import save
+
+    return save(draw(answer), plot)
 
 
 def _as_table(answer: "TableResult", title: str) -> "GroupedAnswers[TableAnswer]":

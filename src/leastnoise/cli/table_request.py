@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from leastnoise.cli import options
 from leastnoise.cli.groups import parse_groups, read_lines
-from leastnoise.cli.output import check_out
+from leastnoise.cli.output import check_out, check_plot
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
@@ -17,6 +17,15 @@ from leastnoise.tables import TableQuery, bind_parameters, parse_params
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
     from leastnoise.tables import Amounts, Card, ProtectedTable, Query
+
+
+class _Used(TypedDict):
+    """The files that an output must not overwrite, and whether it may overwrite others."""
+
+    overwrite: bool
+    ledger: str | None
+    witness: str | None
+    read: list[str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +70,7 @@ class TableRequest:
     dry_run: bool
     sql: bool
     out: str | None
+    plot: str | None
     overwrite: bool
     as_json: bool
 
@@ -77,20 +87,27 @@ class TableRequest:
                 "is a different person.",
             )
         options.check_recording(self.ledger, unrecorded=self.unrecorded)
-        if self.overwrite and self.out is None:
+        if self.overwrite and self.out is None and self.plot is None:
             raise InvalidParameter(
-                "--overwrite needs --out", fix="Add --out FILE, or omit --overwrite."
+                "--overwrite needs --out or --plot", fix="Add --out FILE, or omit --overwrite."
             )
         if self.sql and not self.dry_run:
             raise InvalidParameter("--sql needs --dry-run", fix="Add --dry-run, or omit --sql.")
-        if self.out is not None and not self.dry_run:
-            check_out(
-                self.out,
-                overwrite=self.overwrite,
-                ledger=self.ledger,
-                witness=self.witness,
-                read=[self.source or None, self.card, self.groups_file],
-            )
+        if not self.dry_run:
+            self._check_outputs()
+
+    def _check_outputs(self) -> None:
+        """Reject files that could not be written, before anything is charged."""
+        used: _Used = {
+            "overwrite": self.overwrite,
+            "ledger": self.ledger,
+            "witness": self.witness,
+            "read": [self.source or None, self.card, self.groups_file],
+        }
+        if self.out is not None:
+            check_out(self.out, **used)
+        if self.plot is not None:
+            check_plot(self.plot, **used)
 
     @property
     def terms(self) -> "Amounts":

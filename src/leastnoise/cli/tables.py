@@ -12,6 +12,7 @@ from leastnoise.cli import options
 from leastnoise.cli.app import StrictCommand
 from leastnoise.cli.missing import check_missing, wrap_command
 from leastnoise.cli.output import (
+    draw_answer,
     format_ledger_name,
     print_answer,
     print_json,
@@ -174,6 +175,11 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option("--sql", is_flag=True, help="With --dry-run: print the SQL too."),
         click.option(
             "--out", metavar="FILE", help="Also write the answer, as .csv, .parquet or .json."
+        ),
+        click.option(
+            "--plot",
+            metavar="FILE",
+            help="Also draw the answer, as .png, .svg, .pdf or .html.",
         ),
         click.option("--overwrite", is_flag=True, help="Replace FILE if it exists."),
         options.as_json,
@@ -347,3 +353,7 @@ def _ask_opened(request: TableRequest, opened: ExitStack) -> None:
         path = write_answer(answer, query.title, request.out, overwrite=request.overwrite)
         if not request.as_json:
             click.echo(f"\n{path}: the same, in full")
+    if request.plot is not None:
+        path = draw_answer(answer, request.plot)
+        if not request.as_json:
+            click.echo(f"\n{path}: the figure")

@@ -8,6 +8,7 @@ from typing import Final
 from leastnoise.core.exact import (
     Number,
     exponential,
+    format_probability,
     format_ratio,
     format_rounded,
     format_short,
@@ -145,8 +146,9 @@ def _explain_worst_case(privacy: Privacy) -> str:
     if not privacy.delta:
         return f"The answer {'changes the odds' + odds if privacy.epsilon else 'reveals nothing'}."
     return (
-        f"The answer reveals no more than if, with probability {_format_up(privacy.delta * 100)}%, "
-        "it showed with certainty whether that person is in the data, and otherwise "
+        "The answer reveals no more than if, with probability "
+        f"{format_probability(privacy.delta, 4)}, it showed with certainty whether that person is "
+        "in the data, and otherwise "
         f"{'changed the odds' + odds if privacy.epsilon else 'revealed nothing'}."
     )
 

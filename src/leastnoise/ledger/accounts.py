@@ -40,6 +40,7 @@ from leastnoise.ledger.rows import (
     parse_amount,
     read_content,
     read_cost,
+    read_row,
     reading_content,
 )
 from leastnoise.ledger.sums import NOTHING, Sum, add, subtract
@@ -168,8 +169,7 @@ class Accounts:
             if not known or row.seq != seq or row.compute_hash(before) != row.hash:
                 raise _row_error(row, seq)
             before, kind = row.hash, row.kind
-            with reading_content(seq):
-                _check(row)
+            read_row(row, _check)
             if kind in CHARGES:
                 charge = kind, row.body
                 charged[charge] = charged.get(charge, 0) + 1

@@ -27,7 +27,6 @@ from leastnoise.ledger.rows import (
     MECHANISM,
     OPENED,
     SPEND,
-    Content,
     Row,
     canonical,
     compute_digest,
@@ -35,6 +34,7 @@ from leastnoise.ledger.rows import (
     parse_amount,
     read_content,
     read_cost,
+    read_row,
     reading_content,
 )
 from leastnoise.ledger.sums import NOTHING, Sum, add_rounded_down, exceeds
@@ -81,22 +81,24 @@ class Audit:
         Raises:
             LedgerDamaged: If no ledger writes it after the rows before it.
         """
-        with reading_content(row.seq):
-            if (row.kind == OPENED) != (self._seq == 0):
-                raise ValueError
-            if row.kind == LIMIT:
-                content: Content = row.content
-                amounts = parse_amount(content["epsilon"]), parse_amount(content["delta"])
-                self._limits[content["dataset"], content["analyst"]] = amounts
-            elif row.kind == MECHANISM:
-                self._describe(row)
-            elif row.kind == ALLOCATION:
-                self._allocate(row)
-            elif row.kind in CHARGES:
-                self._charge(row)
-            elif row.kind == ANSWER:
-                self._answer(row)
-            self._seq = row.seq
+        read_row(row, self._check)
+
+    def _check(self, row: Row) -> None:
+        if (row.kind == OPENED) != (self._seq == 0):
+            raise ValueError
+        if row.kind == LIMIT:
+            content = read_content(row.kind, row.body)
+            amounts = parse_amount(content["epsilon"]), parse_amount(content["delta"])
+            self._limits[content["dataset"], content["analyst"]] = amounts
+        elif row.kind == MECHANISM:
+            self._describe(row)
+        elif row.kind == ALLOCATION:
+            self._allocate(row)
+        elif row.kind in CHARGES:
+            self._charge(row)
+        elif row.kind == ANSWER:
+            self._answer(row)
+        self._seq = row.seq
 
     def _describe(self, row: Row) -> None:
         digest = row.key.removeprefix(mechanism_key(""))
@@ -160,7 +162,7 @@ class Audit:
             self._spent[name] = total
 
     def _answer(self, row: Row) -> None:
-        content: Content = row.content
+        content = read_content(row.kind, row.body)
         key, charge = self._unanswered.pop(content["charge"])
         if key != row.key:
             raise ValueError

@@ -93,15 +93,15 @@ def _build_declaration(
         digest: described[mechanism_key(digest)].content
         for digest in sorted({digest for release in releases for digest in release.mechanisms})
     }
-    opened = next((row for row in facts if row.kind == OPENED), None)
+    opening = next((row for row in facts if row.kind == OPENED), None)
     allocations = accounts.allocations.all(dataset)
     return {
         "format": FORMAT_WITH_ALLOCATIONS if allocations else FORMAT,
         "status": "Draft",
         "deployment": _build_deployment(accounts.account(dataset), releases, mechanisms, unit),
         "evidence": {
-            "ledger": opened.content["id"] if opened else None,
-            "begun": opened.at if opened else None,
+            "ledger": opening.content["id"] if opening else None,
+            "begun": opening.at if opening else None,
             **_build_evidence(accounts, dataset, releases, mechanisms),
         },
     }
@@ -254,13 +254,13 @@ def _is_certified(release: Release, mechanisms: dict[str, Content]) -> bool | No
     """
     from leastnoise.core.basic_composition import compose_equal  # it loads the noise families
 
-    asked: Content = release.asked
+    query: Content = release.asked
     certificate = mechanisms[release.mechanisms[0]].get("certificate")
-    if certificate is None or asked.get("answer") == "plan":
+    if certificate is None or query.get("answer") == "plan":
         return None
     proved = read_privacy(certificate["privacy"])
     try:
-        proved = compose_equal(proved, asked.get("touches", 1))
+        proved = compose_equal(proved, query.get("touches", 1))
     except InvalidParameter:  # together they guarantee nothing
         return False
     charged = release.privacy

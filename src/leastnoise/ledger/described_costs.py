@@ -8,7 +8,8 @@ two contradict each other if the noise, at some ε, needs a larger δ than the c
 The guarantee in a description of noise contradicts that noise if its δ at ε is larger. All sides
 are enclosed, so a cost that is valid is never rejected, however it was found. How often
 one unit changes each number is read from the query. Gaussian noise is checked in total, truncated
-Gaussian noise up to the mass beyond its ends, any other noise one release at a time.
+Gaussian noise up to the mass beyond its ends. Selections are checked one at a time and in total
+(:mod:`leastnoise.ledger.selection_costs`), any other noise one release at a time.
 """
 
 from collections import Counter
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.ledger.rows import Content, compute_digest, identify, parse_amount
+from leastnoise.ledger.selection_costs import selections_exceed
 from leastnoise.ledger.sums import Sum
 
 if TYPE_CHECKING:
@@ -119,10 +121,15 @@ def check_described(stated: Stated, described: Mapping[str, Described]) -> None:
     parts = [(described[digest].facts, count) for digest, count in times.items()]
     square = sum((count * facts.square for facts, count in parts), Fraction(0))
     beyond = sum((count * facts.beyond for facts, count in parts), Fraction(0))
+    selections: Counter[Fraction] = Counter()
+    for facts, count in parts:
+        if facts.selecting:
+            selections[facts.selecting] += count
     if (
         _combine_failures(parts) > stated.cost[1]
         or _gaussian_exceeds(square, beyond, stated.cost)
         or any(facts.exceeds(*stated.cost) for facts, _ in parts)
+        or (selections.total() > 1 and selections_exceed(selections, *stated.cost))
     ):
         raise ValueError
 
@@ -154,6 +161,7 @@ class _Facts(NamedTuple):
         square: μ² of Gaussian noise, which adds up exactly; 0 for other noise.
         beyond: The probability that truncating this Gaussian noise removed; else 0.
         failure: At most γ of bounded Gaussian noise; else 0.
+        selecting: The ε of a selection; else 0.
         exceeds: Whether the noise needs more than a cost (μ², γ), for noise that is not Gaussian.
         find_delta: Returns at most the δ of the noise at an ε; 0 if that is not known.
     """
@@ -161,6 +169,7 @@ class _Facts(NamedTuple):
     square: Fraction = Fraction(0)
     beyond: Fraction = Fraction(0)
     failure: Fraction = Fraction(0)
+    selecting: Fraction = Fraction(0)
     exceeds: Callable[[Fraction, Fraction], bool] = lambda _, __: False
     find_delta: Callable[[Fraction], Fraction] = lambda _: Fraction(0)
 
@@ -171,22 +180,22 @@ def _find_facts(content: Content) -> _Facts:
     from leastnoise.core.lattice import effective_sensitivity, effective_square
     from leastnoise.core.noise import Gaussian, LatticeNoise, Rounded, TruncatedGaussian
 
-    delta, drawn = parse_amount(content["sensitivity"]), content.get("drawn")
+    delta, sampled = parse_amount(content["sensitivity"]), content.get("drawn")
     epsilon = parse_amount(content["privacy"]["epsilon"])
-    if drawn is None:
-        return _Facts(exceeds=_of_guarantee(epsilon))
+    if sampled is None:
+        return _Facts(selecting=epsilon, exceeds=_of_guarantee(epsilon))
     integer = content["integer"]
-    if drawn["kind"] == "Vector":
-        each = _read_noise(drawn["each"])
+    if sampled["kind"] == "Vector":
+        each = _read_noise(sampled["each"])
         if not isinstance(each, Rounded) or not isinstance(each.noise, Gaussian):
             raise ValueError
-        size = drawn["dimension"]
+        size = sampled["dimension"]
         most = effective_square(delta, each.step, dimension=size, integer=integer)
         square = most / each.noise.sigma**2
         return _Facts(square, find_delta=lambda at: gaussian_delta(square, at, _BITS).lower)
-    if drawn["kind"] not in _noise_classes():
+    if sampled["kind"] not in _noise_classes():
         return _Facts(exceeds=_of_guarantee(epsilon))  # noise for pairs
-    noise = _read_noise(drawn)
+    noise = _read_noise(sampled)
     if not isinstance(noise, LatticeNoise):
         raise ValueError  # noise is sampled on a lattice
     shift = effective_sensitivity(delta, noise.step, integer=integer)
@@ -195,10 +204,12 @@ def _find_facts(content: Content) -> _Facts:
         square = (shift // noise.step * noise.step / noise.noise.sigma) ** 2
         return _Facts(square, find_delta=find_delta)
     if isinstance(noise, Rounded) and isinstance(noise.noise, TruncatedGaussian):
-        line, moved = noise.noise, shift // noise.step * noise.step
+        line, distance = noise.noise, shift // noise.step * noise.step
         outside = 2 * Gaussian(line.sigma).tail(line.radius, _BITS).upper
-        revealed = line.below(moved - line.radius).lower if moved < 2 * line.radius else Fraction(1)
-        return _Facts((moved / line.sigma) ** 2, outside, revealed, find_delta=find_delta)
+        revealed = (
+            line.below(distance - line.radius).lower if distance < 2 * line.radius else Fraction(1)
+        )
+        return _Facts((distance / line.sigma) ** 2, outside, revealed, find_delta=find_delta)
     return _Facts(exceeds=_of_profile(noise, shift, epsilon), find_delta=find_delta)
 
 
@@ -234,7 +245,9 @@ def _of_guarantee(epsilon: Fraction) -> Callable[[Fraction, Fraction], bool]:
     def exceeds(square: Fraction, failure: Fraction) -> bool:
         if not failure or square >= least:
             return square < least
-        return any(delta > _granted(square, failure, place) for place, delta in find_needed())
+        return any(
+            delta > _find_granted_delta(square, failure, place) for place, delta in find_needed()
+        )
 
     return exceeds
 
@@ -257,7 +270,9 @@ def _of_profile(
 
     @lru_cache(maxsize=64)
     def exceeds(square: Fraction, failure: Fraction) -> bool:
-        return any(delta > _granted(square, failure, place) for place, delta in find_needed())
+        return any(
+            delta > _find_granted_delta(square, failure, place) for place, delta in find_needed()
+        )
 
     return exceeds
 
@@ -278,12 +293,14 @@ def _gaussian_exceeds(square: Fraction, beyond: Fraction, cost: Sum) -> bool:
     for place in _PLACES:
         epsilon = Fraction(round(place * mu * (1 << 30)), 1 << 30)
         lost = beyond * (1 + exponential(epsilon).upper)
-        if gaussian_delta(square, epsilon, _BITS).lower - lost > _granted(*cost, epsilon):
+        if gaussian_delta(square, epsilon, _BITS).lower - lost > _find_granted_delta(
+            *cost, epsilon
+        ):
             return True
     return False
 
 
-def _granted(square: Fraction, failure: Fraction, epsilon: Fraction) -> Fraction:
+def _find_granted_delta(square: Fraction, failure: Fraction, epsilon: Fraction) -> Fraction:
     """Return at least γ + (1 − γ)·δ_μ(ε), the δ that a cost grants."""
     from leastnoise.core.gaussian_cost import GaussianCost
 

@@ -142,7 +142,7 @@ class Recording:
         if stored is None:
             began = perf_counter()
             answer = codec.encode(draw(ledger._new_tape()))
-            drawn = perf_counter()
+            sampled_at = perf_counter()
             try:
                 stored = ledger.store(receipt, *answer)
             except LedgerUnavailable as error:
@@ -154,7 +154,7 @@ class Recording:
                     + ".",
                 ) from None
             if is_heard(Released):
-                _emit_release(request, privacy, drawn - began, perf_counter() - drawn)
+                _emit_release(request, privacy, sampled_at - began, perf_counter() - sampled_at)
         with reading_content(stored.receipt.head.seq):
             return codec.decode(stored.content, stored.payload), stored.receipt
 

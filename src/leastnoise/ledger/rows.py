@@ -8,14 +8,14 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from leastnoise.core.exact import format_ratio
 from leastnoise.core.privacy import Privacy
@@ -26,6 +26,7 @@ from leastnoise.ledger.units import read_unit
 # Parsed JSON whose parts may be of any type: code that reads a part that does not fit raises, and
 # :func:`reading_content` reports the damage.
 Content = dict[str, Any]
+ResultT = TypeVar("ResultT")
 # The version of the format of rows, and that of the kinds that were added later.
 VERSION, NEWEST = 1, 2
 _LONG = 4000
@@ -34,6 +35,19 @@ LONGEST_TEXT = 1000  # characters of a name or a key
 # A ratio as it is stored; guarantees have at most 4,933 digits.
 _INDEX = re.compile(r"-?[0-9a-f]+")
 _RATIO = re.compile(r"[0-9]{1,20000}(/[0-9]{1,20000})?")
+# What reading malformed content raises; InvalidParameter is a ValueError.
+_MALFORMED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+_CANONICAL = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+)
 # The hash before the first row.
 START = hashlib.sha256(b"leastnoise ledger").hexdigest()
 
@@ -90,8 +104,7 @@ class Row(NamedTuple):
         Raises:
             LedgerDamaged: If a row of this kind cannot have this content.
         """
-        with reading_content(self.seq):
-            return read_content(self.kind, self.body)
+        return read_row(self, _read_content_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +144,34 @@ def reading_content(seq: int) -> Iterator[None]:
         yield
     except (LedgerDamaged, LedgerUnavailable):
         raise
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError):
-        wrong = True
-    except (TypeError, ValueError):  # InvalidParameter, too
+    except _MALFORMED:
         wrong = True
     else:
         wrong = False
     if wrong:
-        raise damage_error(seq, "has content that no ledger writes")
+        raise _content_error(seq)
+
+
+def read_row(row: Row, read: Callable[[Row], ResultT]) -> ResultT:
+    """Return what ``read`` returns of a row; report every error as :func:`reading_content` does.
+
+    This is faster, and a ledger can have millions of rows.
+    """
+    try:
+        return read(row)
+    except (LedgerDamaged, LedgerUnavailable):
+        raise
+    except _MALFORMED:
+        pass
+    raise _content_error(row.seq)
+
+
+def _content_error(seq: int) -> LedgerDamaged:
+    return damage_error(seq, "has content that no ledger writes")
+
+
+def _read_content_of(row: Row) -> Content:
+    return read_content(row.kind, row.body)
 
 
 def read_content(kind: str, body: str) -> Content:
@@ -231,9 +264,7 @@ def check_types(parts: object, whole: type, part: type) -> None:
 
 def canonical(body: Mapping[str, JsonValue]) -> str:
     """Return JSON in a canonical form, so that its digest is the same everywhere."""
-    return json.dumps(
-        body, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
+    return _CANONICAL.encode(body)
 
 
 def limit_key(dataset: str, analyst: str | None) -> str:

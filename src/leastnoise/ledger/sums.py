@@ -28,8 +28,7 @@ def add_up(a: Fraction, b: Fraction) -> Fraction:
 
 def add_rounded_down(spent: Sum, more: Sum) -> Sum:
     """Add two sums, rounded down, so that no sum exceeds that of a ledger, which rounds up."""
-    epsilon, delta = (_round_down(a, b) for a, b in zip(spent, more, strict=True))
-    return epsilon, delta
+    return _round_down(spent[0], more[0]), _round_down(spent[1], more[1])
 
 
 def subtract(limit: Sum, spent: Sum) -> Sum:
@@ -44,6 +43,8 @@ def exceeds(total: Sum, limit: Sum) -> bool:
 
 
 def _round_down(a: Fraction, b: Fraction) -> Fraction:
+    if not b:
+        return a
     total = a + b
     if total.denominator.bit_length() <= LONGEST_SUM:
         return total

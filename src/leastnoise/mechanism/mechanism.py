@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
 
 from leastnoise.accounting import Composable, Profile
 from leastnoise.calibration import (
@@ -17,13 +16,10 @@ from leastnoise.calibration import (
     parse_shape,
 )
 from leastnoise.certificate import Certificate
-from leastnoise.core.basic_composition import compose_equal
 from leastnoise.core.exact import (
     Number,
     exponential,
     format_exact,
-    format_rounded,
-    parse_count,
     quote,
 )
 from leastnoise.core.gaussian_cost import GaussianCost, cost_of_noise
@@ -36,16 +32,12 @@ from leastnoise.costs import Cost, l1
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments, take_renamed
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import UNRECORDED, Json, Ledger, Recording, Spending, Unrecorded
-from leastnoise.mechanism.answer import Answer, Answers, farthest, half_width
-from leastnoise.mechanism.columns import Column, SeriesKind, is_array, series_kind, to_array
+from leastnoise.mechanism.answer import Answer, Answers
+from leastnoise.mechanism.columns import Column
 from leastnoise.mechanism.discretized import Discretized
-from leastnoise.mechanism.revealing import (
-    check_allow_exact,
-    exact_release_problem,
-    explain_outputs,
-)
-from leastnoise.mechanism.storage import ARRAY, NUMBER, describe
-from leastnoise.rendering import fact_lines, paragraph, sentences
+from leastnoise.mechanism.mechanism_text import explain_mechanism, format_mechanism
+from leastnoise.mechanism.release_value import check_consent, release_value
+from leastnoise.mechanism.storage import describe
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -196,19 +188,7 @@ class Mechanism(Rebuilt):
         return f"Mechanism({self.noise!r}, {self.privacy!r}, sensitivity={delta})"
 
     def __str__(self) -> str:
-        error = format_rounded(half_width(self, Fraction(19, 20)), 4, ROUND_CEILING)
-        farthest_error = farthest(self)
-        largest = "none"
-        if not isinstance(farthest_error, float):
-            largest = format_rounded(farthest_error, 6, ROUND_CEILING)
-        at = f"sensitivity {format_exact(self.sensitivity)}"
-        facts = [
-            ("Max error", largest),
-            ("Expected cost", self.certificate.describe_cost()),
-            ("Optimality", f"{self.certificate}"),
-            ("Guarantee", f"{self.privacy} at {at}"),
-        ]
-        return "\n".join([*sentences(f"{self.noise}: 95% error ± {error}"), *fact_lines(facts)])
+        return format_mechanism(self)
 
     @property
     def cost(self) -> Fraction:
@@ -352,7 +332,7 @@ class Mechanism(Rebuilt):
                 several = type(contributions) is not int or contributions != 1
                 contributions = take_renamed("touches", touches, "contributions", given=several)
             if allow_exact is not False or self.needs_allow_exact:
-                self._check_allow_exact(allow_exact)
+                check_consent(self, allow_exact)
             if (
                 ledger is UNRECORDED
                 and key is None
@@ -363,47 +343,11 @@ class Mechanism(Rebuilt):
             ):
                 # The same as Recording below, in two thirds of the time.
                 return Answer(self.releaser.add_noise(value), self)
-            return self._release(value, contributions, Recording(ledger, key, fresh))
+            return release_value(self, value, contributions, Recording(ledger, key, fresh))
         except BaseException as error:  # noqa: BLE001 -- it may refer to the value
             failure = without_values(error)
         del value
         raise failure
-
-    def _release(self, value: object, contributions: int, recording: Recording) -> Answer | Answers:
-        """Release a number, an array or a column, recorded or not."""
-        if type(value) is not float and type(value) is not int:  # a quick test for plain numbers
-            array = is_array(value)
-            kind = None if array else series_kind(value, integer=self.integer)
-            if array or kind is not None:
-                return self._release_each(value, kind, contributions, recording)
-        if type(contributions) is not int or contributions != 1:
-            _reject_contributions(contributions)
-        draw = self.releaser.prepare(value)
-        index, receipt = recording.release(self.spending, draw, NUMBER)
-        return Answer(index, self, receipt)
-
-    def _check_allow_exact(self, allow_exact: object) -> None:
-        """Reject a release that can be exact, unless the caller has accepted that."""
-        check_allow_exact(
-            allow_exact,
-            needed=self.needs_allow_exact,
-            what="the exact value",
-            refusal=partial(exact_release_problem, self),
-        )
-
-    def _release_each(
-        self, values: Any, kind: SeriesKind | None, contributions: int, recording: Recording
-    ) -> Answers:
-        privacy = compose_equal(self.privacy, parse_count(contributions, "contributions", least=1))
-        if kind is None:
-            draw, shape = self.releaser.prepare_array(values), list(values.shape)
-        else:
-            draw = self.releaser.prepare_array(to_array(values, kind), "A column")
-            shape = [len(values)]
-        query: Json = {"answer": "many", "shape": shape, "touches": int(contributions)}
-        spending = partial(self.spending, query, privacy, int(contributions))
-        released, receipt = recording.release(spending, draw, ARRAY)
-        return Answers(released, self, privacy, kind, receipt)
 
     def spending(
         self, query: Json | None = None, privacy: Privacy | None = None, contributions: int = 1
@@ -439,21 +383,4 @@ class Mechanism(Rebuilt):
         Returns:
             One paragraph, wrapped at 80 columns.
         """
-        words = [self.privacy.explain(people=people), *explain_outputs(self)]
-        if self.profile.gaussian_cost is not None:
-            words.append(f"One release has {self.gaussian_cost.describe()}.")
-            if self.integer and self.sensitivity == 1:  # docs/theory/many-answers.md
-                words.append(
-                    "Among integer noise with this μ, this noise is optimal for every cost that "
-                    "does not decrease with |error|."
-                )
-        return paragraph(*words)
-
-
-def _reject_contributions(contributions: object) -> None:
-    if parse_count(contributions, "contributions", least=1) > 1:
-        raise InvalidParameter(
-            "contributions must be 1 for a single value",
-            got=quote(contributions),
-            fix="Omit it, or release an array.",
-        )
+        return explain_mechanism(self, people)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from leastnoise.accounting import Profile
-from leastnoise.core.exact import format_rounded, quote
+from leastnoise.core.exact import format_probability, format_rounded, quote
 from leastnoise.errors import ALLOW_EXACT, InvalidParameter, parameter
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def explain_outputs(mechanism: "Mechanism") -> list[str]:
     if revealing:
         sentences.append(
             "With this noise, an output reveals with certainty whether a person is in the data, "
-            f"with probability at most {_percent(revealing)}."
+            f"with probability at most {format_probability(revealing)}."
         )
     elif mechanism.privacy.delta:
         sentences.append(
@@ -42,7 +42,7 @@ def explain_outputs(mechanism: "Mechanism") -> list[str]:
             "the data."
         )
     if mechanism.needs_allow_exact:
-        exact = _percent(mechanism.exact_probability)
+        exact = format_probability(mechanism.exact_probability)
         sentences.append(f"With probability {exact} the exact answer is released.")
     return sentences
 
@@ -91,7 +91,3 @@ def check_allow_exact(
     if needed and not allow_exact:
         fix = "Use a smaller ε or δ, or accept it with " + ALLOW_EXACT + "."
         raise InvalidParameter(refusal(), fix=fix)
-
-
-def _percent(probability: Fraction) -> str:
-    return f"{format_rounded(probability * 100, 6, ROUND_CEILING)}%"

@@ -44,12 +44,12 @@ def decide(agrees: bool, *, corrected: bool = False) -> Status:
     return "holds with a correction" if corrected else "holds"
 
 
-def proved(page: str, result: SearchResult) -> str:
+def cite_proof(page: str, result: SearchResult) -> str:
     """Return the evidence of a claim with a proof that was checked on many inputs too."""
     return f"proved: docs/theory/{page}.md; {result}"
 
 
-def proved_page(page: str) -> str:
+def cite_computed_proof(page: str) -> str:
     """Return the evidence of a claim with a proof that was computed too."""
     return f"proved: docs/theory/{page}.md; computed"
 

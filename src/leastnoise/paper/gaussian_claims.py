@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from leastnoise.costs import Cost, l1, l2
 from leastnoise.paper import numbers
-from leastnoise.paper.claim_type import Claim, decide, is_close, proved, show
+from leastnoise.paper.claim_type import Claim, cite_proof, decide, is_close, show
 from leastnoise.paper.grid_checks import (
     DELTAS,
     FINE_DELTAS,
@@ -42,7 +42,7 @@ def compare_with_gaussian() -> Iterator[Claim]:
         f"true at {result.checked} pairs of δ and Δ; at δ = 0.1 the noise satisfies "
         f"(0, {show(distance)})",
         decide(result.holds and distance <= Fraction(1, 10)),
-        proved("errata", result),
+        cite_proof("errata", result),
         "Sufficient, not tight: σ = Δ/(2Φ⁻¹((1+δ)/2)) is enough.",
     )
     amplitude = numbers.gaussian_cost(Fraction(1), l1)
@@ -113,7 +113,7 @@ def _recompute_vanishing_cost() -> Claim:
         "it is (1−δ)Δ for δ ≥ 1/2 (ℓ1) and (9/16)(1−δ)Δ² for δ ≥ 2/3 (ℓ2), exactly, at "
         f"{result.checked} δ up to 1 − 10⁻⁶",
         decide(result.holds),
-        proved("theorem-3", result),
+        cite_proof("theorem-3", result),
     )
 
 

@@ -14,7 +14,14 @@ from leastnoise.paper.cited import (
     truncated_laplace_over_staircase,
     truncated_laplace_ratio,
 )
-from leastnoise.paper.claim_type import Claim, decide, is_close, proved, proved_page, show
+from leastnoise.paper.claim_type import (
+    Claim,
+    cite_computed_proof,
+    cite_proof,
+    decide,
+    is_close,
+    show,
+)
 from leastnoise.paper.float_noise import algorithm_1
 from leastnoise.paper.gaussian_claims import compare_with_gaussian
 from leastnoise.paper.grid_checks import (
@@ -90,7 +97,7 @@ def _recompute_concentration() -> Iterator[Claim]:
         "the optimal noise for |x|ᵖ has a point mass at 0 when δ > p/(p+1) (also Section 1.1)",
         f"it has one if and only if δ > p/(p+1), at {result.checked} pairs of p and δ",
         decide(result.holds),
-        proved("theorem-3", result),
+        cite_proof("theorem-3", result),
         "The class is symmetric unimodal noise, as the abstract states.",
     )
 
@@ -107,7 +114,7 @@ def _recompute_truncated_laplace() -> Iterator[Claim]:
         f"at ε = 10⁻⁶ and δ = √ε, ε and ε² it costs at most {show(worst[l1], 8)} (ℓ1) and "
         f"{show(worst[l2], 8)} (ℓ2) times a lower bound for noise of any shape",
         decide(max(worst.values()) < 1 + Fraction(1, 10**4)),
-        proved_page("cited-systems"),
+        cite_computed_proof("cited-systems"),
         "True if ε and δ tend to 0. It is not optimal if only δ does: at ε = 1 it costs "
         f"{show(fixed, 4)} times as much as the staircase (ℓ1).",
     )
@@ -161,7 +168,7 @@ def _recompute_discrete() -> Iterator[Claim]:
         "its cost is equal to a lower bound for noise of any shape at δ = 1/3, 1/5 and 1/101, for "
         "ℓ1 and ℓ2",
         decide(optimal, corrected=True),
-        proved_page("integers"),
+        cite_computed_proof("integers"),
         "True at δ = 1/(2M+1). At other δ the optimal noise has less mass at its two end points, "
         "and uniform noise costs more.",
     )
@@ -188,7 +195,7 @@ def _recompute_footnote() -> Iterator[Claim]:
         f"noise with two peaks is (0, {show(private)})-private at Δ = 1 and has E X² = "
         f"{show(cheaper)}; the optimal unimodal noise has {show(best)}",
         decide(cheaper >= best or private > Fraction(1, 2)),
-        proved_page("errata"),
+        cite_computed_proof("errata"),
         "False: this noise is not unimodal and costs less. Both numbers are exact, and the "
         "guarantee is verified for every shift.",
     )

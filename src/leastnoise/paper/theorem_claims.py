@@ -8,7 +8,7 @@ from leastnoise.core.noise import Steps
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import l2, lp
 from leastnoise.mechanism import calibrate
-from leastnoise.paper.claim_type import Claim, decide, proved, show
+from leastnoise.paper.claim_type import Claim, cite_proof, decide, show
 from leastnoise.paper.grid_checks import (
     DELTAS,
     EXPONENTS,
@@ -54,7 +54,7 @@ def recompute_lemmas() -> Iterator[Claim]:
         f"E X² {show(skew.expected(l2))} → {show(even.expected(l2))}, "
         f"δ {show(before)} → {show(after)}",
         decide(result.holds, corrected=True),
-        proved("lemma-1", result),
+        cite_proof("lemma-1", result),
         "The proof has a misprint: the second term of its third line should read "
         "|P(−S) − P(−S−d)|, with a minus sign.",
     )
@@ -76,7 +76,7 @@ def recompute_lemmas() -> Iterator[Claim]:
         "for those with one, the distribution function alone contradicts Property 2. For example, "
         f"point masses at ±1: {atoms.rise()}",
         decide(result.holds),
-        proved("lemma-2", result),
+        cite_proof("lemma-2", result),
     )
 
 
@@ -89,7 +89,7 @@ def recompute_theorems() -> Iterator[Claim]:
         f"P([−Δ/2, Δ/2]) is the largest distance over every shift, for {result.checked} random "
         "unimodal distributions",
         decide(result.holds),
-        proved("theorem-1", result),
+        cite_proof("theorem-1", result),
     )
     result = search("worst set", check_worst_set)
     yield Claim(
@@ -98,7 +98,7 @@ def recompute_theorems() -> Iterator[Claim]:
         "P([−d/2, d/2)) is the largest difference over every S, for "
         f"{result.checked} random unimodal distributions and shifts",
         decide(result.holds),
-        proved("theorem-1", result),
+        cite_proof("theorem-1", result),
     )
     result = search("p alpha", check_p_alpha)
     yield Claim(
@@ -106,7 +106,7 @@ def recompute_theorems() -> Iterator[Claim]:
         "P_α([−Δ/2, Δ/2]) = δ, so P_α is (0, δ)-private",
         f"both exactly, and no smaller δ is enough, at {result.checked} random α, δ and Δ",
         decide(result.holds),
-        proved("theorem-1", result),
+        cite_proof("theorem-1", result),
     )
     yield from _recompute_theorem_2()
     result = search("algorithm 1", check_algorithm_1)
@@ -141,7 +141,7 @@ def _recompute_theorem_2() -> Iterator[Claim]:
         "and stages 1 to 3 move mass only towards 0. The optimum of a certificate, which another "
         "argument proves, costs no more than any of these distributions",
         decide(result.holds, corrected=True),
-        proved("theorem-2", result),
+        cite_proof("theorem-2", result),
         'In the proof, "piece-wise linear" should read "piecewise constant". The limit in the '
         "proof fails for some costs, such as e^(x²). The theorem holds (docs/theory/errata.md).",
     )
@@ -154,7 +154,7 @@ def _recompute_theorem_2() -> Iterator[Claim]:
         "cost by at most a bound that vanishes with their width, and the proof ends in a P_α that "
         "is (0, δ)-private",
         decide(result.holds, corrected=True),
-        proved("theorem-2", result),
+        cite_proof("theorem-2", result),
         "For a cost that grows fast, such as e^(x²), cells can have an infinite cost at every "
         "width (docs/theory/errata.md).",
     )
@@ -165,7 +165,7 @@ def _recompute_theorem_2() -> Iterator[Claim]:
         f"mass moved to 0 makes it exactly δ, and never raises the cost, for {result.checked} "
         "random P_α of a smaller δ",
         decide(result.holds, corrected=True),
-        proved("theorem-2", result),
+        cite_proof("theorem-2", result),
         "The cost does not always fall: a cost that is constant on the support of the noise stays "
         "the same.",
     )
@@ -190,7 +190,7 @@ def _recompute_theorem_3(p: Fraction) -> Claim:
         "minimizing the cost of P_α over α gives the same α* and V, at "
         f"{result.checked} pairs of δ and Δ",
         decide(result.holds and best, corrected=True),
-        proved("theorem-3", result),
+        cite_proof("theorem-3", result),
         f"{_state_condition(p)} The proof has a misprint: (p+1)δ − p < 0 should read ≤ 0. It is 0 "
         "at δ = p/(p+1).",
     )
@@ -235,6 +235,6 @@ def _recompute_corollary(p: Fraction, name: str) -> Claim:
         f"equal to the certified optimum among unimodal noise at {result.checked} pairs of δ and "
         "Δ, and at most the cost of P_α for 10 other α",
         decide(holds, corrected=True),
-        proved("theorem-3", result),
+        cite_proof("theorem-3", result),
         remark,
     )

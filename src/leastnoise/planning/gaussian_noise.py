@@ -87,8 +87,9 @@ def _build(
 ) -> Mechanism:
     discrete = discretize_shared(line, sensitivity, integer=integer)
     noise: Noise = discrete if integer else line
-    certificate = Certificate.of(noise, privacy, sensitivity, objective, source=source)
     discretized = Discretized(discrete, objective)
+    cost = discretized.cost if integer else None
+    certificate = Certificate.of(noise, privacy, sensitivity, objective, source=source, cost=cost)
     return Mechanism(privacy, sensitivity, noise, certificate, discretized, integer)
 
 

@@ -200,9 +200,12 @@ def option_of(
 ) -> Option:
     """Return the option that has these mechanisms."""
     costs = tuple(mechanism.discretized.cost for mechanism in mechanisms)
-    widths = tuple(
-        half_width(mechanism, query.confidence)
+    pairs = [
+        (mechanism, query.confidence)
         for mechanism, query in zip(mechanisms, problem.queries, strict=True)
-    )
+    ]
+    distinct = {(id(mechanism), confidence): mechanism for mechanism, confidence in pairs}
+    known = {key: half_width(mechanism, key[1]) for key, mechanism in distinct.items()}
+    widths = tuple(known[id(mechanism), confidence] for mechanism, confidence in pairs)
     parts = tuple(mechanism.privacy for mechanism in mechanisms)
     return Option(family, how, problem.score(costs, widths), parts, costs, widths)

@@ -70,8 +70,10 @@ def plan(
         privacy: The guarantee for all answers together, or the remaining part of an allocation
             (``allocation.remaining``). Not with ``share``.
         queries: The numeric queries to answer, with their costs or targets.
-        solve: Whether to run the solver for answers of a split whose part of ε is above 1/8, if no
-            closed form is proved optimal. Default: True.
+        solve: Whether to run the solver for answers of a split, if no closed form is proved
+            optimal. For several answers it runs only where it can gain more than 0.2%: where the
+            part of ε is above 1/8 and that of δ above 1/1000, or the cost is no power of the error.
+            Default: True.
         seconds: The time limit for the solver, for all answers together. Closed forms and proofs
             are computed in addition to this time. Default: 10.
         ledger: The ledger or allocation that the plan will be charged to. The printed plan then

@@ -18,7 +18,7 @@ from leastnoise.certificate import Certificate
 from leastnoise.core.exact import as_float, format_rounded
 from leastnoise.core.noise import LatticeNoise, Noise
 from leastnoise.core.privacy import Privacy
-from leastnoise.costs import Cost
+from leastnoise.costs import Cost, Power
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 from leastnoise.ledger import AllocatedPrivacy
 from leastnoise.mechanism import Discretized, Mechanism, half_width
@@ -46,6 +46,8 @@ from leastnoise.planning.shares import (
 AS_ASKED, CHEAPEST, LEAST = "as asked", "cheapest known", "least"
 # Up to this ε stairs and other steps save at most 0.3%, and take long to compute.
 _SMALL = Fraction(1, 8)
+# The solver gains less than 0.2% if δ is at most this, for powers of the error (and 0.01% mostly).
+_SMALL_DELTA = Fraction(1, 1000)
 # Noise is not truncated if that saves less than this part of the cost.
 _GAIN = 1e-4
 # The closed forms among which the cheapest is taken if both ε and δ matter.
@@ -78,8 +80,9 @@ def split(problem: PlanProblem) -> Candidate:
 def solve(problem: PlanProblem, closed: Candidate, seconds: float) -> Candidate:
     """Return a split with the solver's noise wherever it is cheaper.
 
-    The solver runs for answers whose part of ε is above 1/8, until the time is up. The option is
-    called :data:`LEAST` if it ran for all answers.
+    For several answers the solver runs where it can gain much: where the part of ε is above 1/8,
+    and that of δ is 0 or above 1/1000 or the cost no power of the error. It ends when the time is
+    up. The option is called :data:`LEAST` if it ran for all answers.
     """
     ends, single = time.monotonic() + seconds, len(problem.queries) == 1
     skipped: list[NumericQuery] = []
@@ -89,7 +92,7 @@ def solve(problem: PlanProblem, closed: Candidate, seconds: float) -> Candidate:
         left = ends - time.monotonic()
         if query.family is not None:
             return known
-        if left <= 0 or not (single or part.epsilon > _SMALL):
+        if left <= 0 or not (single or _is_worth_solving(query, part)):
             skipped.append(query)
             return known
         solved = calibrate_query(query, part, None, Effort(seconds=left / distinct))
@@ -100,6 +103,12 @@ def solve(problem: PlanProblem, closed: Candidate, seconds: float) -> Candidate:
     mechanisms = map_distinct(solve_one, problem.queries, closed.parts, closed.mechanisms)
     name = CHEAPEST if skipped else LEAST
     return replace(closed, option=option_of(name, EACH, problem, mechanisms), mechanisms=mechanisms)
+
+
+def _is_worth_solving(query: NumericQuery, part: Privacy) -> bool:
+    if part.epsilon <= _SMALL:
+        return False
+    return not 0 < part.delta <= _SMALL_DELTA or not isinstance(query.objective, Power)
 
 
 def _is_better(query: NumericQuery, solved: Mechanism, known: Mechanism) -> bool:
@@ -277,14 +286,15 @@ class _Closed:
 
     def build(self, query: NumericQuery) -> Mechanism:
         """Return the mechanism. No lower bound is proved, which would take longer than all else."""
+        discretized = Discretized(self.discrete, query.objective)
         certificate = Certificate.of(
             self.noise,
             self.privacy,
             query.sensitivity,
             query.objective,
             source=FAMILIES[self.family].source,
+            cost=discretized.cost if self.noise is self.discrete else None,
         )
-        discretized = Discretized(self.discrete, query.objective)
         return Mechanism(
             self.privacy, query.sensitivity, self.noise, certificate, discretized, query.integer
         )

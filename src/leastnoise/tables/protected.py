@@ -362,7 +362,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         """Prepare a query for a target error; also return the errors of other amounts."""
         planned = plan_query(query, self.source, self.unit)
         target = aim(planned, error, terms.limit)
-        amount = find_amount(planned, target)
+        amount = find_amount(planned, target, terms.at_most)
         return prepare([query], self.source, self.unit, amount), target
 
     def _aim_at_mean(self, query: Mean, terms: Terms, error: Fraction) -> MeanTarget:

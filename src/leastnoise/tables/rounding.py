@@ -1,14 +1,25 @@
-"""Rounding of figures, in print and as floats: values to the nearest, interval ends outward."""
+"""Rounding of figures: values to the nearest, interval ends outward."""
 
 import math
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.core.exact import format_rounded, format_to_place, magnitude
-from leastnoise.errors import Unsupported, Words
+from leastnoise.mechanism import float_above, float_below, float_near
 
-# The fix for a number that an export format cannot hold.
-USE_ROWS = "Use " + Words("rows(), which are", "--json, which is") + " exact."
+__all__ = [
+    "float_above",
+    "float_below",
+    "float_near",
+    "format_bin",
+    "format_down",
+    "format_error",
+    "format_nearest",
+    "format_rows",
+    "format_up",
+    "place_for",
+    "printed_error",
+]
 
 
 def place_for(width: Fraction, otherwise: Fraction) -> Fraction:
@@ -69,29 +80,3 @@ def printed_error(
 def format_error(error: Fraction) -> str:
     """Print an error rounded up."""
     return format_rounded(error, 4, ROUND_CEILING)
-
-
-def float_near(upper: int, lower: int) -> float:
-    """Return the float nearest to a ratio: Python rounds a quotient of integers once."""
-    try:
-        return upper / lower
-    except OverflowError:
-        raise Unsupported(
-            "Exported real numbers must lie within the range of floats",
-            got="a number beyond it",
-            fix=USE_ROWS,
-        ) from None
-
-
-def float_below(upper: int, lower: int) -> float:
-    """Return the largest float that is not above a ratio."""
-    near = float_near(upper, lower)
-    over, under = near.as_integer_ratio()
-    return math.nextafter(near, -math.inf) if over * lower > upper * under else near
-
-
-def float_above(upper: int, lower: int) -> float:
-    """Return the smallest float that is not below a ratio."""
-    near = float_near(upper, lower)
-    over, under = near.as_integer_ratio()
-    return math.nextafter(near, math.inf) if over * lower < upper * under else near

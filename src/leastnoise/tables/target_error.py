@@ -159,11 +159,14 @@ def aim(planned: PlannedQuery, error: Fraction, limit: SpendingLimit | None) -> 
     return TargetError(planned.query.title, error, scale, error_at)
 
 
-def find_amount(planned: PlannedQuery, target: TargetError) -> Privacy:
+def find_amount(
+    planned: PlannedQuery, target: TargetError, at_most: Fraction | None = None
+) -> Privacy:
     """Return the smallest amount with which every answer of a query has at most the target error.
 
     Raises:
-        BudgetExceeded: If the whole allocation, or ε = 50, is not enough.
+        BudgetExceeded: If the whole allocation, or ε = 50, is not enough. The error states what is
+            possible with what remains, and at most with a share ``at_most``.
     """
     scale, numbers = target.scale, planned.numbers
     size = find_size(target, _guess(planned, target.error, scale))
@@ -177,7 +180,8 @@ def find_amount(planned: PlannedQuery, target: TargetError) -> Privacy:
             break
         size = min(_round_up(size * _RAISE), scale.most) if size < scale.most else None
     if size is None:
-        raise target.make_error(scale.most if scale.limit is None else scale.remaining, None)
+        rest = scale.most if scale.limit is None else scale.remaining
+        raise target.make_error(rest if at_most is None else min(rest, scale.cap(at_most)), None)
     return scale.amount(size)
 
 

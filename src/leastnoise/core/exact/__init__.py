@@ -7,6 +7,7 @@ package parses numbers exactly, and it is the only one that encloses irrational 
 from leastnoise.core.exact.format import (
     count_bits,
     format_exact,
+    format_probability,
     format_ratio,
     format_rounded,
     format_short,
@@ -85,6 +86,7 @@ __all__ = [
     "first_index",
     "fixed_power",
     "format_exact",
+    "format_probability",
     "format_ratio",
     "format_rounded",
     "format_short",

@@ -71,6 +71,17 @@ def format_up(number: Fraction | int, digits: int = 6) -> str:
     return _with_exponent(format_rounded(number, digits, ROUND_CEILING), number)
 
 
+def format_probability(probability: Fraction, digits: int = 6) -> str:
+    """Print a probability rounded up: as a percentage, below 1/1000 with an exponent.
+
+    >>> format_probability(Fraction(1, 3), 3), format_probability(Fraction(1, 10**6))
+    ('33.4%', '1e-6')
+    """
+    if probability < Fraction(1, 1000):
+        return format_up(probability, digits)
+    return f"{format_rounded(probability * 100, digits, ROUND_CEILING)}%"
+
+
 def format_ratio(number: Fraction | float) -> str:
     """Print a rational in full, as ``numerator/denominator``, whatever its length; or ``inf``.
 

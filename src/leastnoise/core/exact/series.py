@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import comb
+from math import comb, log1p
 
+from leastnoise.core.exact.parse import as_float, as_log
 from leastnoise.errors import Unsupported
 
 # The most binary digits of an exact power.
 _LONGEST_POWER = 1 << 25
 _BITS = 256
+# The largest exponent at which a search starts.
+_LARGEST_GUESS = 1e12
 
 
 def exact_power(ratio: Fraction, exponent: int) -> Fraction:
@@ -47,10 +50,23 @@ def power_bounds(base: tuple[int, int], exponent: int, bits: int) -> tuple[int, 
 
 def smallest_exponent(ratio: Fraction, level: Fraction, *, below: bool = False) -> int:
     """Return the smallest n ≥ 0 with ratioⁿ ≤ level, or ratioⁿ < level if ``below`` is True."""
-    last = 1
-    while not _has_fallen(ratio, last, level, below=below):
-        last *= 2
-    return first_index(-1, last, lambda n: _has_fallen(ratio, n, level, below=below))
+
+    def holds(exponent: int) -> bool:
+        return _has_fallen(ratio, exponent, level, below=below)
+
+    near = _guess_exponent(ratio, level)
+    before, last = (near - 1 if near and not holds(near - 1) else -1), near + 1
+    while not holds(last):
+        before, last = last, 2 * last
+    return first_index(before, last, holds)
+
+
+def _guess_exponent(ratio: Fraction, level: Fraction) -> int:
+    """Return about the n with ratioⁿ = level, in floats; 0 if floats cannot represent it."""
+    # The logarithm of a number near 1 cancels.
+    fall = -log1p(-as_float(1 - ratio)) if 2 * ratio > 1 else -as_log(ratio)
+    size = -as_log(level)
+    return int(size / fall) if 0 < size < _LARGEST_GUESS * fall else 0
 
 
 def first_index(before: int, last: int, holds: Callable[[int], bool]) -> int:

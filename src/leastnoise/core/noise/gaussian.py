@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, overload
 
 from leastnoise.core.exact import (
@@ -135,9 +135,7 @@ class Gaussian(Smooth):
         if p.denominator == 1 and p % 2 == 0 and p <= _LARGEST_EXACT:
             odd = math.prod(range(1, int(p), 2))
             return Interval.exact(odd) * power(self.sigma, p)
-        root = power(pi().lower, _HALF).lower, power(pi().upper, _HALF).upper
-        shape = gamma((p + 1) / 2) * Interval(*root).reciprocal()
-        return shape * power(Fraction(2), p / 2) * power(self.sigma, p)
+        return _standard_moment(p) * power(self.sigma, p)
 
     def series(self, tail: Fraction, terms: int, bits: int = 128) -> tuple[Interval, ...]:
         """Enclose the coefficients of Q: with z = Q/σ, the nth derivative is Pₙ(z)·(−1/φ(z))ⁿ.
@@ -241,6 +239,13 @@ class TruncatedGaussian(Smooth):
     @cached_property
     def _cut(self) -> Fraction:
         return self.width / self.sigma
+
+
+@lru_cache(maxsize=64)
+def _standard_moment(p: Fraction) -> Interval:
+    """Enclose 2^(p/2)·Γ((p+1)/2)/√π, E |X|ᵖ for σ = 1."""
+    root = power(pi().lower, _HALF).lower, power(pi().upper, _HALF).upper
+    return gamma((p + 1) / 2) * Interval(*root).reciprocal() * power(Fraction(2), p / 2)
 
 
 def _find_sigma_of_guarantee(

@@ -122,9 +122,14 @@ class FiniteLatticeNoise(LatticeNoise):
         shape = self.curve(self.step).shape  # its cell for index 0 is [0, 1)
         return shape.is_unimodal and shape.pieces[0][0] + shape.pieces[-1][1] == 1
 
+    @property
+    def excess_at_0(self) -> Fraction:
+        """How much more probable 0 is than the points next to it."""
+        excess = self.weight(0) - max(self.weight(1), self.weight(-1))
+        return Fraction(max(0, excess), self.total)
+
     def __repr__(self) -> str:
-        excess = max(0, self.weight(0) - max(self.weight(1), self.weight(-1)))
-        atom = f", atom={format_exact(Fraction(excess, self.total))}" if excess else ""
+        atom = f", atom={format_exact(self.excess_at_0)}" if self.excess_at_0 else ""
         points = format_exact(2 * self.farthest + 1)
         return (
             f"{type(self).__name__}(step={format_exact(self.step)}, "

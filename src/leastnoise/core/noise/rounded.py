@@ -23,7 +23,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, ClassVar
@@ -204,6 +204,8 @@ def _rounding_difference(rounded: Rounded, p: Fraction) -> Fraction:
     Sum by parts.
     """
     density, g = rounded.noise.density(Fraction(0), BITS).upper, rounded.step
+    if p == 1:
+        return g**2 / 4 * density
     if p < 1:
         return power(g / 2, p).upper
     if p >= 2:
@@ -309,12 +311,15 @@ def _enclose_blocks(rounded: Rounded, terms: TailTerms, edges: list[int]) -> lis
     """Enclose Σ w(k)·T(k) over each block between two edges."""
     heights = [rounded.beyond(k, BITS) for k in edges]
     values = [terms.value(k) for k in edges]
-    # A lower bound of the fall of T per step over each block; 0 after the last block.
-    falls = [
-        max(Fraction(0), near.lower - far.upper) / (b - a)
-        for (a, near), (b, far) in pairwise(zip(edges, heights, strict=True))
-    ]
-    falls.append(Fraction(0))
+
+    @cache  # points that are added up one by one do not need it
+    def fall(i: int) -> Fraction:
+        """Return a lower bound of the fall of T per step over a block; 0 after the last block."""
+        if i + 1 == len(edges):
+            return Fraction(0)
+        whole = max(Fraction(0), heights[i].lower - heights[i + 1].upper)
+        return whole / (edges[i + 1] - edges[i])
+
     blocks = []
     for i, (first, stop) in enumerate(pairwise(edges)):
         rise = values[i + 1] - values[i]
@@ -324,11 +329,11 @@ def _enclose_blocks(rounded: Rounded, terms: TailTerms, edges: list[int]) -> lis
             continue
         inner = terms.sum_between(first, stop, values[i], values[i + 1])
         moment = values[i + 1].scaled(stop - first - 1) - inner
-        # Upper bound: t = T(first), and T falls by at least falls[i] per step.
-        upper = heights[i].upper * rise.upper - falls[i] * moment.lower
+        # Upper bound: t = T(first), and T falls by at least fall(i) per step.
+        upper = heights[i].upper * rise.upper - fall(i) * moment.lower
         # Lower bound: the next chord, extended backwards from T(stop) to first.
-        extended = heights[i + 1].lower + falls[i + 1] * (stop - first)
-        lower = extended * rise.lower - falls[i + 1] * moment.upper
+        extended = heights[i + 1].lower + fall(i + 1) * (stop - first)
+        lower = extended * rise.lower - fall(i + 1) * moment.upper
         blocks.append(Interval(max(Fraction(0), lower), upper))
     return blocks
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from leastnoise.core.exact import Interval, exponential, logarithm
 from leastnoise.errors import Unsupported
@@ -25,7 +26,8 @@ class Level:
     @classmethod
     def at(cls, epsilon: Fraction) -> "Level":
         """Return the level of an ε ≥ 0."""
-        return cls(lambda bits: exponential(epsilon, bits), lambda _: Interval.exact(epsilon))
+        factor = cache(lambda bits: exponential(epsilon, bits))
+        return cls(factor, lambda _: Interval.exact(epsilon))
 
     @classmethod
     def of(cls, factor: Fraction) -> "Level":

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
+from leastnoise.json_types import Json
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import format_brief
-from leastnoise.tables.answers import export
+from leastnoise.tables.answers import document, export
 from leastnoise.tables.answers.grouped import GroupedAnswers
 from leastnoise.tables.answers.joint_text import as_html, as_text
 from leastnoise.tables.answers.layout import TableAnswer
@@ -178,6 +179,16 @@ class JointAnswers(Sequence[Result]):
             *figures,
             *(replace(column, values=[value] * rows) for column, value in same),
         ]
+
+    def to_dict(self) -> Json:
+        """Return the titles as JSON, and under ``answers`` the document of each answer."""
+        documents = [
+            document.to_dict(each)
+            if isinstance(each, GroupedAnswers)
+            else document.answer_to_dict(each)
+            for each in self.results
+        ]
+        return {"title": self.title, "by": list(self.names), "answers": documents}
 
     @property
     def _prefixes(self) -> list[str]:

@@ -115,7 +115,7 @@ def _list_facts(answers: "JointAnswers") -> list[Fact]:
     facts.append(("Guarantee", table_guarantee(answers)))
     known = NONE if any(error == NONE for _, error in errors) else None
     discovered = [table for table in answers.tables if table.discovered]
-    notes = note_discovery(discovered[0], known, answers.subject) if discovered else []
+    notes = note_discovery(discovered[0], known, "row", answers.subject) if discovered else []
     return [*facts, *closing_facts(answers), *notes]
 
 

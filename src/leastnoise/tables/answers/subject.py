@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
+from leastnoise.json_types import Json
 from leastnoise.ledger import Receipt
 
 # The note on the values of a CSV file.
@@ -140,7 +141,7 @@ class Subject:
         first = "; ".join(filter(None, [self.quantity, self.rules, hidden]))
         return " ".join([f"{first}.", *self.notes]) if self.notes else first
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> Json:
         """Return the subject as JSON, numbers as strings of exact ratios."""
         bounds = self.bounds
         return {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence
+from leastnoise.core.exact import Number, format_exact, parse_confidence
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
@@ -24,6 +24,7 @@ from leastnoise.tables.answers import (
     Layout,
     Shown,
     Subject,
+    TableValue,
     as_html,
     as_text,
     confidence_of_each,
@@ -37,7 +38,7 @@ _SUBJECT = Subject(title="mean", statistic="mean")
 
 
 @dataclass(frozen=True, slots=True)
-class MeanAnswer:
+class MeanAnswer(TableValue):
     """A released mean.
 
     A count n + X and a sum s + Y are released, and the mean is computed from them alone. Here n is
@@ -158,9 +159,6 @@ class MeanAnswer:
     def _repr_html_(self) -> str:
         """Show the answer in a notebook."""
         return as_html(self, self.result())
-
-    def __float__(self) -> float:
-        return as_float(self.value)
 
     def __str__(self) -> str:
         return as_text(self, self.result())

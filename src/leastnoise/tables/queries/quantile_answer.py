@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence, quote
+from leastnoise.core.exact import Number, format_exact, parse_confidence, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words, parameter
@@ -20,6 +20,7 @@ from leastnoise.tables.answers import (
     Layout,
     Shown,
     Subject,
+    TableValue,
     as_html,
     as_text,
 )
@@ -32,7 +33,7 @@ _SUBJECT = Subject(title="quantile", statistic="quantile")
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileAnswer:
+class QuantileAnswer(TableValue):
     """The bin that was selected for the q-quantile.
 
     Let n be the number of rows that count and below(e) the number of them below e. Let
@@ -182,9 +183,6 @@ class QuantileAnswer:
         """Show the answer in a notebook."""
         return as_html(self, self.result())
 
-    def __float__(self) -> float:
-        return as_float(self.value)
-
     def __str__(self) -> str:
         return as_text(self, self.result())
 
@@ -283,6 +281,10 @@ def _print_interval_row(_: Figures, answer: QuantileAnswer, __: bool) -> list[st
     return [selected, _format(answer.interval()), *errors]
 
 
+def _find_confidence(answer: QuantileAnswer) -> Fraction:
+    return answer.confidence if isinstance(answer, IntervalQuantileAnswer) else USUAL
+
+
 def _find_integers(*names: str) -> Callable[[Sequence[QuantileAnswer]], set[str]]:
     return lambda answers: set(names) if all(answer.grid.integer for answer in answers) else set()
 
@@ -320,4 +322,5 @@ IntervalQuantileAnswer.layout = Layout(
     cells=_print_interval_row,
     unbounded=_UNBOUNDED,
     with_group=lambda answer, group: replace(answer, subject=replace(answer.subject, group=group)),
+    confidence=_find_confidence,
 )

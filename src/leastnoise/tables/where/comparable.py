@@ -53,9 +53,9 @@ def compare_pair(
             value.try_cast(kind) if text and not typed.is_string() else value
             for value, text in zip(values, texts, strict=True)
         ]
-    one, other = align(values[0], values[1], columns.engine)
-    comparison = _OPERATIONS[operator](one, other)
-    for value in (one, other):
+    aligned = align(values[0], values[1], columns.engine)
+    comparison = _OPERATIONS[operator](*aligned)
+    for value in aligned:
         if value.type().is_floating():
             comparison = comparison & ~value.isnan()
         elif value.type().is_decimal() and columns.engine == "postgres":
