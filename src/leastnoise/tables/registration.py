@@ -328,7 +328,7 @@ for _query in (
         examples=(
             f"people.csv {_PERSON} --by region --max-groups 1 --epsilon 0.2 --delta 1e-7 {_LEDGER}",
             f'people.csv {_PERSON} --where "age >= 18" --epsilon 0.2 --dry-run',
-            f"visits.csv --unit person_id --of units --epsilon 0.2 {_LEDGER}",
+            f"people.csv --unit person_id --of units --epsilon 0.2 {_LEDGER}",
         ),
         arguments=(_OF,),
     ),
