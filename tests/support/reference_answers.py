@@ -8,7 +8,7 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -55,10 +55,10 @@ def figures(
     for who, groups in held.items():
         chosen = list(groups)
         if unit is not None:
-            chosen.sort(key=lambda group: _hash(salt, who, *group))
+            chosen.sort(key=lambda group: order_of_group(salt, who, *group))
             if isinstance(question, ln.Quantile):  # the first bin of each group
                 chosen = list({group[:-1]: group for group in reversed(chosen)}.values())[::-1]
-                chosen.sort(key=lambda group: _hash(salt, who, *group))
+                chosen.sort(key=lambda group: order_of_group(salt, who, *group))
             chosen = chosen[: question.groups_per_unit]
         for group in chosen if place.grouped else groups:
             n, s = place.share(groups[group], most)
@@ -180,11 +180,37 @@ def _range(value: Fraction | float | None, edges: Sequence[Decimal]) -> int | No
     return None
 
 
-def _hash(salt: str, *names: Any) -> str:
-    """Return md5 of the names as one text, each but the last after its length."""
-    *before, last = [salt, *map(_written, names)]
-    text = "".join(f"{len(part)}:{part}" for part in before) + last
-    return hashlib.md5(text.encode()).hexdigest()
+def order_of_group(salt: str, *names: Any) -> tuple[Any, ...]:
+    """Return what orders groups: a hash of the names, then the names of the group."""
+    texts = [salt, *map(_written, names)]
+    if any(isinstance(name, str | datetime) for name in names):
+        *before, last = texts
+        text = "".join(f"{len(part)}:{part}" for part in before) + last
+        return hashlib.md5(text.encode()).hexdigest()[:12], *names[1:]
+    numbers = [int({"true": "1", "false": "0"}.get(text, text)) for text in texts[1:]]
+    return hash_numbers(salt, numbers), *names[1:]
+
+
+def hash_numbers(salt: str, numbers: Sequence[int]) -> int:
+    """Return the hash of integers: a product of three linear forms, with signed remainders."""
+    a, b, c = (
+        _remainder(_form(f"{salt}:{place}", numbers), prime)
+        for place, prime in enumerate((2147483629, 2147483587, 2147483563))
+    )
+    return _remainder(_remainder(a * b, 2147483579) * c, 2147483549)
+
+
+def _form(salt: str, numbers: Sequence[int]) -> int:
+    """Return a linear form, with factors from 1 to 2²⁷ by SHA-256."""
+    digests = [hashlib.sha256(f"{salt}:{i}".encode()).digest() for i in range(len(numbers) + 1)]
+    first, *factors = (int.from_bytes(digest[:8], "big") % 2**27 + 1 for digest in digests)
+    residues = (_remainder(number, 2147483659) for number in numbers)
+    return first + sum(f * r for f, r in zip(factors, residues, strict=True))
+
+
+def _remainder(number: int, divisor: int) -> int:
+    """Return the remainder with the sign of the number, as SQL does."""
+    return number % divisor if number >= 0 else -(-number % divisor)
 
 
 def _written(name: Any) -> str:

@@ -199,7 +199,7 @@ def _csv(files: list[str], dialect: Dialect, encoding: str) -> Opened:
 
     def create_view() -> "ir.Table":
         backend.con.execute(view_of_lines(paths, names, _NAME, dialect))
-        return backend.table(_NAME)
+        return _texts(backend, names)
 
     return Opened(_read_quietly(create_view), text=True)
 
@@ -225,9 +225,20 @@ def _objects(files: list[str], names: tuple[str, ...], *, compressed: bool) -> O
 
     def create_view() -> "ir.Table":
         backend.con.execute(view_of_objects(paths, list(names), _NAME, compressed=compressed))
-        return backend.table(_NAME)
+        return _texts(backend, names)
 
     return Opened(_read_quietly(create_view), text=True, objects=True)
+
+
+def _texts(backend: Any, names: Iterable[str]) -> "ir.Table":
+    """Return the view of strings as Ibis's own method does, which would load pyarrow and numpy."""
+    import ibis
+    import ibis.expr.operations as ops
+
+    schema = ibis.schema(dict.fromkeys(names, "string"))
+    return ops.DatabaseTable(
+        _NAME, schema=schema, source=backend, namespace=ops.Namespace()
+    ).to_expr()
 
 
 def _parquet(files: list[str], keys: list[str]) -> Opened:
