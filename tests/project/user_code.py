@@ -6,6 +6,7 @@ from typing import assert_type
 
 import leastnoise as ln
 from leastnoise.tables import (
+    AnswerTable,
     Explanation,
     GroupedAnswers,
     IntervalQuantileAnswer,
@@ -62,6 +63,9 @@ def ask_together(people: ProtectedTable) -> list[Fraction]:
         ln.Histogram("age", edges=range(0, 120, 10), max_groups=1),
     ]
     assert_type(people.explain(*queries, privacy=PRIVACY), Explanation)
+    assert_type(people.ask(queries, by="sex", max_groups=1, privacy=PRIVACY), AnswerTable)
+    assert_type(people.clipped_share("hours", bounds=(0, 80), privacy=PRIVACY), MeanAnswer)
+    assert_type(people.count(of="units", max_rows=1, privacy=PRIVACY), TableNumber)
     found = people.ask(queries, privacy=PRIVACY)
     return [one.value for one in found if not isinstance(one, GroupedAnswers)]
 

@@ -337,6 +337,7 @@ class Everything(logging.Handler):
 QUERIES: dict[str, dict[str, Any]] = {
     "sum": {"column": "value", "bounds": (0, 10**12)},
     "mean": {"column": "value", "bounds": (0, 10**12)},
+    "clipped_share": {"column": "value", "bounds": (0, 10**11)},
     "quantile": {"column": "value", "q": "0.5", "bounds": (0, 10**12), "bins": 1000},
     "histogram": {"column": "value", "edges": [0, 10**11, 10**12]},
 }

@@ -33,6 +33,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "count": {"by": "region", "max_groups": 1},
     "sum": {"column": "income", "bounds": (0, 150_000)},
     "mean": {"column": "income", "bounds": (0, 150_000)},
+    "clipped_share": {"column": "income", "bounds": (0, 50_000)},
     "histogram": {"column": "age", "edges": [0, 18, 65, 120], "max_groups": 1},
     "quantile": {"column": "income", "q": "0.9", "bounds": (0, 150_000), "interval": "0.9"},
     "median": {"column": "income", "bounds": (0, 150_000)},
