@@ -1,11 +1,13 @@
 """An ask by groups: what its queries share, which groups they show, and the one table."""
 
 import csv
+import json
 import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -256,6 +258,12 @@ def test_it_exports_as_one_table(tmp_path: Path) -> None:
     with answers.to_csv(tmp_path / "a.csv").open(newline="") as file:
         head, *lines = csv.reader(file)
     assert head == list(frame.columns)
+    assert pl.DataFrame(pa.table(answers)).equals(answers.to_polars())
+    assert pa.table(answers).column("count").to_pylist() == list(frame["count"])
+    about = json.loads(answers.to_arrow().schema.metadata[b"leastnoise"])
+    assert [one["title"] for one in about["answers"]] == [each.title for each in answers.tables]
+    written = json.loads(answers.to_json(tmp_path / "a.json").read_text())
+    assert written == json.loads(answers.to_json()) == answers.to_dict()
     documents: Any = answers.to_dict()["answers"]
     assert [one["rows"][0]["value"] for one in documents[:1]] == [rows[0]["count"]]
     assert len(documents) == len(QUERIES)

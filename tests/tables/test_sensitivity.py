@@ -99,6 +99,11 @@ OWN_ROWS: tuple[Any, ...] = (
     ClippedShare("i", bounds=(-3, 3), max_rows=4),
     Histogram("i", edges=[-7, 0, 7], max_groups=1, max_rows=2),
     Quantile("x", "0.25", bounds=(-1, 3), bins=4, by="g", max_groups=2, max_rows=1),
+    Variance("i", bounds=(-9, 9), by="g", max_groups=1, max_rows=4),
+    Std("x", bounds=(-3, 2), max_rows=1),
+    Min("x", bounds=(-1, 3), bins=4, by="g", max_groups=2, max_rows=4),
+    Max("i", bounds=(-7, 7), bins=5, max_rows=1),
+    EstimateBounds("i", bounds=(-(1 << 53), 1 << 53), by="g", max_groups=2, max_rows=4),
 )
 # By the columns of a lookup, whose key is "h".
 LOOKED_UP: tuple[Any, ...] = (

@@ -412,6 +412,8 @@ def test_answers_are_exported_as_one_table(tmp_path: Path) -> None:
     assert frame["Region"].to_list() == ["north", "south"]
     assert pl.read_csv(answers.to_csv(tmp_path / "a.csv"))["n"].to_list() == frame["n"].to_list()
     assert pl.read_parquet(answers.to_parquet(tmp_path / "a.parquet")).equals(frame)
+    assert pl.DataFrame(answers).equals(frame)
+    assert json.loads(answers.to_json()) == answers.to_dict()
     written = json.loads(answers.to_json(tmp_path / "a.json").read_text())
     own = written["aggregates"]["n"]
     assert [row["value"] for row in own["rows"]] == frame["n"].to_list()

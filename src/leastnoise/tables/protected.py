@@ -12,12 +12,7 @@ from leastnoise.ledger import Ledger, Unrecorded
 from leastnoise.tables.answering import Asked, One
 from leastnoise.tables.answers import AnswerTable, GroupedAnswers
 from leastnoise.tables.asking import How, complete_queries, find_only, join_answers
-from leastnoise.tables.card import (
-    Card,
-    check_amount,
-    cite_largest,
-    limit_terms,
-)
+from leastnoise.tables.card import Card, check_amount, cite_largest, limit_terms
 from leastnoise.tables.defaults import NO_DEFAULTS, TableDefaults
 from leastnoise.tables.explanation import Explanation
 from leastnoise.tables.keys import Groups
