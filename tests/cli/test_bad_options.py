@@ -23,6 +23,8 @@ WORKING = {
     "calibrate": "--epsilon 1 --sensitivity 1 --no-solve --family laplace",
     "compare": "--epsilon 1 --sensitivity 1 --no-solve",
     "release": "42 --epsilon 1/9 --sensitivity 1 --family laplace",
+    "plan": "plan.toml --epsilon 1 --no-solve",
+    "compose": "releases.toml",
     "privacy-for": "--error 2 --confidence 0.95 --delta 0 --sensitivity 1",
     "explain": "--epsilon 1",
     "count": TABLE,
@@ -130,6 +132,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'source = "people.csv"\nunit = "person_id"\nmax_rows = 1\n'
         '[ledger]\npath = "c.ledger"\nepsilon = 1\n'
     )
+    Path("plan.toml").write_text('[[answers]]\nname = "people"\nsensitivity = 1\n')
+    Path("releases.toml").write_text("[[releases]]\nepsilon = 1\n")
     certificate = ln.calibrate(ln.Privacy(1), sensitivity=1, solve=False).certificate
     Path("certificate.json").write_text(certificate.to_json())
     return tmp_path

@@ -16,6 +16,7 @@ import leastnoise as ln
 from leastnoise.calibration import find_joint
 from leastnoise.core.arrays import draw_joint
 from leastnoise.core.exact import exponential, power_sums
+from leastnoise.core.joint_release import JointReleaser, JointRows
 from leastnoise.core.noise import (
     BoundedJointStaircase,
     DiscreteStaircase,
@@ -23,7 +24,6 @@ from leastnoise.core.noise import (
     JointStaircase,
     Run,
 )
-from leastnoise.core.release import JointReleaser, JointRows
 from leastnoise.core.sampling import (
     CipherTape,
     GrowingBoxes,
@@ -153,7 +153,7 @@ def test_marginals_and_boxes_agree_with_enumeration(noise: BoundedJointStaircase
 )
 def test_unbounded_noise_is_the_limit_of_enumerated_noise(noise: JointStaircase) -> None:
     """Enumerated up to a box beyond which next to no mass lies."""
-    last = 13 if noise.dimension == 3 else 34
+    last = 13 if noise.dimension == 3 else 40
     halves = [noise.half_width(place, last) for place in range(noise.dimension)]
     points = itertools.product(*(range(-half, half + 1) for half in halves))
     weights = {x: float(noise.ratio) ** boxes_of(noise, x) for x in points}
@@ -262,6 +262,18 @@ def test_the_table_agrees_with_exact_numbers_at_its_edges(boxes: GrowingBoxes) -
             more = Replay([7, 1 << 63, 3])
             exact = boxes.exact_digit(word, Replay([7, 1 << 63, 3]))
             assert table.draw(word, more) == exact
+
+
+def test_long_words_of_many_numbers_are_decided() -> None:
+    """Enclosures of tails stay narrow however many bits were read; else a sample might not end."""
+    boxes = GrowingBoxes(Fraction(3679, 10_000), (1,) * 160, (0,) * 160)
+    for bits in (64, 256, 512):
+        far = (1 << bits) - 2
+        found = boxes.index_if_certain(far, bits)
+        assert found is None or found > 160
+        tail = next(n for n in range(160, 2000, 10) if boxes._enclose_tail(n, bits)[0] < 1 << 12)
+        low, high = boxes._enclose_tail(tail, bits)
+        assert 0 < high - low <= 2
 
 
 @given(

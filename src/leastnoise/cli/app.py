@@ -32,6 +32,7 @@ _MODULES = {
     **dict.fromkeys(("calibrate", "compare", "explain", "privacy-for"), "noise"),
     **dict.fromkeys(("check", "paper", "verify"), "proofs"),
     "card": "card",
+    **dict.fromkeys(("compose", "plan"), "planning"),
     "ledger": "ledger",
     "release": "release",
     "sql": "sql",
@@ -59,6 +60,8 @@ _SECTIONS = {
         "calibrate": "Find the optimal noise for a guarantee",
         "compare": "Compare noise distributions for one guarantee",
         "privacy-for": "Find the ε or δ that meets an accuracy target",
+        "plan": "Choose noise for several answers with one guarantee",
+        "compose": "Compute the total guarantee of several releases",
     },
     "Track and verify": {
         "ledger": "Create, inspect and verify a privacy budget",

@@ -129,14 +129,18 @@ class GrowingBoxes:
 
     def _enclose_tail(self, first: int, bits: int) -> tuple[int, int]:
         """Enclose 2^bits·P(m ≥ first) between integers."""
-        fine = bits + self._guard_bits
-        low, high = fixed_power(self.ratio, first, fine)
-        own, whole = self.sum_from(first), self._whole << self._guard_bits
+        guard = self._guard_bits + bits
+        low, high = fixed_power(self.ratio, first, bits + guard)
+        own, whole = self.sum_from(first), self._whole << guard
         return low * own // whole, -(-high * own // whole)
 
     @cached_property
     def _guard_bits(self) -> int:
-        """The number of guard bits: more for ratios nearer to 1, where tails need higher powers."""
+        """The number of guard bits: more for ratios nearer to 1, where tails need higher powers.
+
+        The error of a power is multiplied by S(n)/S(0), which grows with n, and n with the bits of
+        a word that is read on. So as many guard bits are added to these, and every word is decided.
+        """
         near = (1 / (1 - self.ratio)).__ceil__().bit_length()
         return _GUARD + (len(self.shifts) + 4) * near
 
