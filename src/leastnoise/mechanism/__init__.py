@@ -1,5 +1,6 @@
 """Mechanisms: noise with a verified guarantee, and the answers that it releases."""
 
+from leastnoise.core.joint_release import JointRows
 from leastnoise.deprecation import renamed_names
 from leastnoise.mechanism.answer import Answer, Answers, format_errors, format_value
 from leastnoise.mechanism.answer_text import (
@@ -29,7 +30,6 @@ from leastnoise.mechanism.joint import (
     JointAnswers,
     JointMechanism,
     JointPart,
-    JointRows,
     calibrate_joint,
     find_blocks,
 )
