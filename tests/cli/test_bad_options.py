@@ -30,7 +30,13 @@ WORKING = {
     "count": TABLE,
     "sum": f"{TABLE} income --bounds 0 9",
     "mean": f"{TABLE} income --bounds 0 9",
+    "clipped-share": f"{TABLE} income --bounds 0 9",
     "median": f"{TABLE} income --bounds 0 9",
+    "variance": f"{TABLE} income --bounds 0 9",
+    "std": f"{TABLE} income --bounds 0 9",
+    "min": f"{TABLE} income --bounds 0 9",
+    "max": f"{TABLE} income --bounds 0 9",
+    "estimate-bounds": f"{TABLE} income",
     "quantile": f"{TABLE} income --q 0.5 --bounds 0 9",
     "histogram": f"{TABLE} income --edges 0,5,9 --max-groups 1",
     "ledger create": "b.ledger --epsilon 1",
@@ -51,7 +57,8 @@ WRONG = ("\x01", "-1", "word")
 # Each is rejected for at least one of the wrong values; others may be any text.
 NUMBERS = {
     *("--at-most", "--bins", "--bounds", "--confidence", "--delta", "--discovery", "--edges"),
-    *("--epsilon", "--error", "--gap", "--interval", "--max-groups", "--max-rows", "--people"),
+    *("--epsilon", "--error", "--gap", "--interval", "--max-groups", "--max-rows", "--of"),
+    "--people",
     *("--q", "--releases", "--seconds", "--sensitivity", "--share", "--cost", "--family"),
 }
 # How an error names what an option means, if the option itself is not wrong.
@@ -65,7 +72,10 @@ OTHERWISE = {
     "--ledger": "ledger",
     "--witness": "witness",
 }
-TABLE_QUERIES = ("sum", "mean", "median", "quantile", "histogram")
+TABLE_QUERIES = (
+    *("sum", "mean", "variance", "std", "clipped-share", "median", "quantile", "histogram"),
+    *("min", "max", "estimate-bounds"),
+)
 
 
 def find_commands(group: click.Group, *words: str) -> Iterator[tuple[str, click.Command]]:

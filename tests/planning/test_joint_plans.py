@@ -16,8 +16,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.core.exact import exponential
 from leastnoise.errors import BudgetExceeded, InvalidParameter, NotPrivate
-from leastnoise.mechanism import JointMechanism, JointPart, calibrate_joint, find_blocks
-from leastnoise.mechanism.answer import half_width
+from leastnoise.mechanism import JointMechanism, JointPart, calibrate_joint, find_blocks, half_width
 from leastnoise.planning import Plan
 from leastnoise.planning.joint import _find_width
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson

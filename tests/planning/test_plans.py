@@ -18,7 +18,7 @@ from leastnoise.core.basic_composition import split_evenly, success_probability
 from leastnoise.core.exact import exponential
 from leastnoise.core.gaussian_cost import find_caps
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
-from leastnoise.mechanism.answer import half_width
+from leastnoise.mechanism import half_width
 from leastnoise.noise import Gaussian, Rounded
 from leastnoise.planning import Plan
 from leastnoise.planning.estimates import split_cost

@@ -20,7 +20,7 @@ import leastnoise as ln
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism import Answer, PermuteAndFlip
 from leastnoise.tables import GroupedAnswers, IntervalQuantileAnswer, MeanAnswer, QuantileAnswer
-from leastnoise.tables.answers import Subject
+from leastnoise.tables.answers import Subject, document
 from leastnoise.tables.answers import export as exporting
 from leastnoise.tables.answers.export import key_names
 from leastnoise.tables.bounding import Bins
@@ -754,7 +754,11 @@ def test_files_are_read_back_as_they_were(tmp_path: Path) -> None:
     about = json.loads(pq.read_schema(path).metadata[b"leastnoise"])
     written = json.loads(table.to_json(tmp_path / "a.json").read_text("utf-8"))
     kept = [{name: one for name, one in row.items() if name not in SAME} for row in rows]
+    exact = [row.pop("exact") for row in written["rows"]]
     assert written.pop("rows") == kept
+    assert exact == [
+        {name: str(row[name]) for name in ("value", "low", "high", "max_error")} for row in rows
+    ]
     assert written == about
     assert about["privacy"] == {"epsilon": "1", "delta": "1/1000000"}
     assert about["recorded"] is None
@@ -770,11 +774,12 @@ def test_files_are_read_back_as_they_were(tmp_path: Path) -> None:
 def test_more_rows_than_are_written_at_once_make_one_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporting, "_ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(document, "_ROWS_AT_ONCE", 3)
     for many in (3, 7, 9):
         table = grouped([Answer(i, COUNT) for i in range(many)])
         path = table.to_json(tmp_path / f"{many}.json")
         written = json.loads(path.read_text())["rows"]
+        assert all(row.pop("exact")["value"] == str(row["value"]) for row in written)
         assert [row | SAME for row in written] == table.rows()
 
 

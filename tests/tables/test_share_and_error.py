@@ -16,7 +16,7 @@ from leastnoise.cli import main
 from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.errors import BudgetExceeded, InvalidParameter
 from leastnoise.ledger import AllocatedPrivacy, SpendingLimit
-from leastnoise.mechanism import find_blocks, half_width
+from leastnoise.mechanism import JointMechanism, as_noise, find_blocks, half_width
 from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Query, Sum
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.queries.plan import plan_query
@@ -419,8 +419,10 @@ def test_a_number_of_several_queries_gets_a_part_of_each() -> None:
     ]
     # The count and both numbers of the mean have joint noise, with all of their parts.
     assert epsilons == [[Fraction(3, 4)], [Fraction(3, 4)] * 2, [Fraction(1, 4)]]
-    parts = [mechanism for _, numbers in prepared.queries[:2] for _, mechanism in numbers]
-    assert [block for block, _ in find_blocks(parts)] == [parts[0].owner]
+    joined = [as_noise(own) for _, numbers in prepared.queries[:2] for _, own in numbers]
+    assert [(type(block), places) for block, places in find_blocks(joined)] == [
+        (JointMechanism, (0, 1, 2))
+    ]
     assert prepared.together == ln.Privacy(1)
 
 

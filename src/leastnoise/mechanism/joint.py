@@ -328,8 +328,8 @@ class JointPart(Mechanism):
         if not self.owner.has_part(self):
             raise _not_joint()
 
-    @cached_property
-    def releaser(self) -> Releaser:  # type: ignore[override]  # proved on first use
+    @cached_property  # type: ignore[misc]  # a field of Mechanism; here it is proved on first use
+    def releaser(self) -> Releaser:
         """What adds the noise of this number alone, with a proof of its own."""
         return Releaser(self.discretized.noise, self.privacy, self.sensitivity, self.integer)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import format_exact, format_rounded
 from leastnoise.core.noise import FiniteLatticeNoise
-from leastnoise.mechanism.answer import farthest, half_width
+from leastnoise.mechanism.release_errors import farthest, half_width
 from leastnoise.mechanism.revealing import explain_outputs
 from leastnoise.rendering import fact_lines, paragraph, sentences
 

@@ -5,7 +5,8 @@ Save a chart with :func:`save`; a notebook shows it directly. Install Altair wit
 """
 
 from leastnoise.deprecation import renamed_names
-from leastnoise.plots.canvas import apply_style, load_altair, make_title, save
+from leastnoise.plots.answers import answer
+from leastnoise.plots.canvas import apply_style, load_altair, load_renderer, make_title, save
 from leastnoise.plots.comparison import (
     cost_by_delta,
     cost_by_epsilon,
@@ -22,6 +23,7 @@ __all__ = [
     "Mass",
     "Panel",
     "Piece",
+    "answer",
     "apply_style",
     "budget",
     "cost_by_delta",
@@ -33,6 +35,7 @@ __all__ = [
     "draw_panels",
     "layer_densities",
     "load_altair",
+    "load_renderer",
     "make_title",
     "plan_errors",
     "save",

@@ -19,8 +19,8 @@ from leastnoise.tables.queries.bounded_query import note_text
 from leastnoise.tables.queries.decimals import to_decimal
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
 from leastnoise.tables.queries.query import Query, make_title, parse_column
-from leastnoise.tables.registration import ColumnName, Columns
 from leastnoise.tables.sources import Source
+from leastnoise.tables.table_query import ColumnName, Columns
 from leastnoise.tables.where import Comparison, Literal, Node, Parameters, bind_parameters, truth
 
 _MOST_EDGES = 1_001
@@ -155,7 +155,7 @@ class Histogram(Query):
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
-        return note_text(rows.source, self.column)
+        return *super().notes(rows), *note_text(rows.source, self.column)
 
     def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows of each group and range."""
