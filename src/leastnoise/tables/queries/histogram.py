@@ -111,7 +111,7 @@ class Histogram(Query):
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or of another kind."""
         super().check(source)
-        if self.discovered:
+        if self.discovered or self.follows:
             raise InvalidParameter(
                 "A histogram by group requires public groups",
                 got=Words("by without groups", "--by without --group"),
