@@ -659,7 +659,7 @@ TABLES = [
         "a plan is as private as one of its answers",
         "leastnoise.planning.totals:prove_total",
         replace(
-            "total_cost((mechanism.gaussian_cost for mechanism in mechanisms))",
+            "total_cost((block.gaussian_cost for block, _ in find_blocks(mechanisms)))",
             "mechanisms[0].gaussian_cost",
         ),
         PROVED_SHARED,
