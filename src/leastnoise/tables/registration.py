@@ -289,7 +289,7 @@ _Q = Argument(
 )
 _NO_COMMAS = (
     "edges must be two or more numbers separated by commas, without blanks",
-    "Write for instance --edges 0,18,65,120.",
+    "Write, for example, --edges 0,18,65,120.",
 )
 _EDGES = Argument(
     "edges",
@@ -311,7 +311,7 @@ for _query in (
         name="count",
         query_class="leastnoise.tables.queries.count:Count",
         help="Count rows or people.",
-        notes="With --max-rows 1, it counts units instead of rows.",
+        notes="With --max-rows 1, the command counts units instead of rows.",
         examples=(
             f"people.csv {_PERSON} --by region --max-groups 1 --epsilon 0.2 --delta 1e-7 {_LEDGER}",
             f'people.csv {_PERSON} --where "age >= 18" --epsilon 0.2 --dry-run',
@@ -366,7 +366,7 @@ for _query in (
         arguments=(_COLUMN, _Q, _BOUNDS, _BINS, _INTERVAL),
         on_more=(
             "There are more arguments than SOURCE and COLUMN; q is an option",
-            "Write for instance --q 0.9.",
+            "Write, for example, --q 0.9.",
         ),
     ),
     TableQuery(

@@ -66,7 +66,7 @@ class GivenParameters:
             raise InvalidParameter(
                 "params must be a mapping of names to values",
                 got=quote(params),
-                fix='Write for instance params={"dest": "Oslo"}.',
+                fix='Write, for example, params={"dest": "Oslo"}.',
             )
         self._given = dict(params or {})
         self._used = set[str]()
@@ -93,7 +93,7 @@ class GivenParameters:
             raise InvalidParameter(
                 Words("params must be named in where", "--param must be named in --where"),
                 got=f"{quote(unused[0])}, which is not",
-                fix=f"Write for instance dest = :{unused[0]}, or omit it."
+                fix=f"Write, for example, dest = :{unused[0]}, or omit it."
                 if str(unused[0]).isidentifier()
                 else "Names are letters, digits and _, as in dest = :dest.",
             )
