@@ -16,9 +16,10 @@ TIMES_NUMPY = {
 }
 SINGLE_RELEASE = 6e-6
 CLOSED, COMPARE, COMPOSE, SOLVE = 1e-3, 0.2, 1.0, 1.0
-IMPORT, COMMAND = 0.1, 0.3
+IMPORT, COMMAND, TABLE_COMMAND = 0.1, 0.3, 1.0
 TIMES_FSYNC, OPENING, VERIFYING = 2.0, 0.2, 10.0
 TIMES_SQL, TIMES_BOUNDED, TIMES_MEMORY, TIMES_OPENDP = 1.5, 1.2, 1.3, 1.0
+TIMES_CHOOSING = 1.3
 DISCRETIZED_ABOVE = 1e-3
 TIMES_TEXTBOOK = 1.05
 TIMES_OPENDP_ERROR, TIMES_PREVIOUS_ERROR, TIMES_PLAIN_RELEASE = 1.0, 1.02, 1.2
@@ -80,6 +81,9 @@ def _starting(part: Row) -> Iterator[Target]:
     ours = part["minus_bare"]["import leastnoise"]["median"]
     yield "import leastnoise, minus bare Python", ours, IMPORT, "s"
     yield "leastnoise calibrate, whole command", _median(part, "leastnoise calibrate"), COMMAND, "s"
+    counting = "leastnoise count"
+    if counting in part["seconds"]:
+        yield f"{counting}, whole command", _median(part, counting), TABLE_COMMAND, "s"
 
 
 def _growth(part: Row) -> Iterator[Target]:
@@ -108,7 +112,10 @@ def _ledgers(part: Row) -> Iterator[Target]:
 def _querying(part: Row) -> Iterator[Target]:
     if part["rows"] < _LONG:
         return
-    for unit, limit in (("by_row", TIMES_SQL), ("by_unit", TIMES_BOUNDED)):
+    limits = {"by_row": TIMES_SQL, "by_unit": TIMES_BOUNDED, "choosing": TIMES_CHOOSING}
+    for unit, limit in limits.items():
+        if unit not in part:  # results of version 0.5.0
+            continue
         own = part[unit]
         ours, sql = own["ours"], own["sql"]
         yield ours, own["times_sql"][ours]["median"], limit, f"× {sql}"

@@ -33,7 +33,9 @@ def querying(part: Row) -> str:
     """Return the times of table queries, compared with the same in SQL."""
     rows = [
         [name, spread(times), _ratio(own, name), _megabytes(part, name)]
-        for own in (part["by_row"], part["by_unit"])
+        for unit in ("by_row", "by_unit", "choosing")
+        if unit in part
+        for own in (part[unit],)
         for name, times in own["seconds"].items()
     ]
     heads = ["", "time (quartiles)", "× SQL", "memory"]

@@ -28,7 +28,8 @@ from leastnoise.mechanism import PermuteAndFlip
 from leastnoise.tables import IntervalQuantileAnswer, ProtectedTable, Quantile, QuantileAnswer
 from leastnoise.tables.bounding import Bins, Contribution
 from leastnoise.tables.queries.plan import plan_query
-from leastnoise.tables.queries.quantile import end_shift, rank_errors
+from leastnoise.tables.queries.quantile import end_shift
+from leastnoise.tables.queries.selecting import rank_errors
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.selection_laws import by_quadrature, by_subsets, exponential_mechanism
 

@@ -13,7 +13,7 @@ from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.core.noise import Noise
     from leastnoise.ledger import AllocationAccount, Receipt
-    from leastnoise.tables import GroupedAnswers, TableAnswer, TableResult
+    from leastnoise.tables import GroupedAnswers, SelectAnswers, TableAnswer, TableResult
 
 _ENDINGS = (".csv", ".parquet", ".json")
 _PICTURES = (".png", ".svg", ".pdf", ".html")
@@ -248,13 +248,17 @@ def _check_file(file: str, option: str, endings: Sequence[str], *, overwrite: bo
         )
 
 
-def print_answer(answer: "TableResult", title: str, ledger: str, *, as_json: bool) -> None:
+def print_answer(
+    answer: "TableResult | SelectAnswers", title: str, ledger: str, *, as_json: bool
+) -> None:
     """Print an answer, or a table of them; ``ledger`` names where it is recorded."""
-    from leastnoise.tables import GroupedAnswers, as_screen
+    from leastnoise.tables import GroupedAnswers, SelectAnswers, as_screen
 
-    if as_json:
-        print_json(_answer_data(answer, title))
-    elif isinstance(answer, GroupedAnswers):
+    if as_json and isinstance(answer, SelectAnswers):
+        print_json(_select_data(answer, title))
+    elif as_json:
+        print_json(_answer_data(cast("TableResult", answer), title))
+    elif isinstance(answer, GroupedAnswers | SelectAnswers):
         click.echo(answer.to_text(ledger=ledger))
     else:
         click.echo(as_screen(answer, answer.result(), ledger=ledger))
@@ -269,9 +273,13 @@ def format_ledger_name(file: str | None, of: str) -> str:
     return ", ".join(filter(None, [name, of]))
 
 
-def write_answer(answer: "TableResult", title: str, out: str, *, overwrite: bool) -> Path:
+def write_answer(
+    answer: "TableResult | SelectAnswers", title: str, out: str, *, overwrite: bool
+) -> Path:
     """Write a file in the format of its suffix; a single answer is a table of one row."""
-    table = _as_table(answer, title)
+    from leastnoise.tables import SelectAnswers
+
+    table = answer if isinstance(answer, SelectAnswers) else _as_table(answer, title)
     write = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
     written: Path = write[Path(out).suffix.lower()](out, overwrite=overwrite)
     return written
@@ -301,6 +309,17 @@ def _as_table(answer: "TableResult", title: str) -> "GroupedAnswers[TableAnswer]
         together=answer.total_privacy,
         about=answer.subject,
     )
+
+
+def _select_data(answers: "SelectAnswers", text: str) -> dict[str, Any]:
+    """Return the answers of a SELECT for JSON: those of each aggregate by its name."""
+    results = zip(answers.aggregates, answers.results, strict=True)
+    return {
+        "asked": text,
+        "columns": list(answers.names),
+        "by": list(answers.by),
+        "aggregates": {name: _answer_data(result, name) for name, result in results},
+    }
 
 
 def _answer_data(answer: "TableResult", title: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from leastnoise.tables.card import (
         Card,
+        check_given,
         create_ledger,
         open_table,
         read_card,
@@ -34,7 +35,11 @@ if TYPE_CHECKING:
     from leastnoise.tables.explanation import Explanation
     from leastnoise.tables.protect_table import protect
     from leastnoise.tables.protected import ProtectedTable
+    from leastnoise.tables.queries.bounds_answer import BoundsAnswer
     from leastnoise.tables.queries.count import Count
+    from leastnoise.tables.queries.estimate_bounds import EstimateBounds
+    from leastnoise.tables.queries.extreme import Max, Min
+    from leastnoise.tables.queries.extreme_answer import ExtremeAnswer
     from leastnoise.tables.queries.histogram import Histogram
     from leastnoise.tables.queries.mean import Mean
     from leastnoise.tables.queries.mean_answer import MeanAnswer
@@ -42,38 +47,52 @@ if TYPE_CHECKING:
     from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
     from leastnoise.tables.queries.query import Query
     from leastnoise.tables.queries.sum import Sum
+    from leastnoise.tables.queries.variance import Std, Variance
+    from leastnoise.tables.queries.variance_answer import StdAnswer, VarianceAnswer
     from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
+    from leastnoise.tables.sql import SelectAnswers, read_select
     from leastnoise.tables.where import bind_parameters, col, parse_params
 
 __all__ = [
     "QUERIES",
     "Amounts",
     "Argument",
+    "BoundsAnswer",
     "Card",
     "Count",
+    "EstimateBounds",
     "Explanation",
+    "ExtremeAnswer",
     "GroupedAnswers",
     "Histogram",
     "IntervalQuantileAnswer",
+    "Max",
     "Mean",
     "MeanAnswer",
+    "Min",
     "ProtectedTable",
     "Quantile",
     "QuantileAnswer",
     "Query",
     "QueryMethods",
+    "SelectAnswers",
+    "Std",
+    "StdAnswer",
     "Sum",
     "TableAnswer",
     "TableNumber",
     "TableQuery",
     "TableResult",
     "TableValue",
+    "Variance",
+    "VarianceAnswer",
     "as_screen",
     "bind_parameters",
     "census",
+    "check_given",
     "col",
     "create_ledger",
     "format_error",
@@ -86,6 +105,7 @@ __all__ = [
     "picture_facts",
     "protect",
     "read_card",
+    "read_select",
     "register",
     "share_to_json",
     "summarize",
@@ -102,10 +122,14 @@ _HOMES = (
         "answers",
         "queries.query",
         "queries.mean_answer",
+        "queries.variance_answer",
+        "queries.extreme_answer",
+        "queries.bounds_answer",
     ),
     *(
         "queries.quantile_answer",
         "explanation",
+        "sql",
         "answering",
         "release",
         "protected",

@@ -19,7 +19,7 @@ from leastnoise.tables.answers import USUAL
 from leastnoise.tables.bounding import REPLACE
 from leastnoise.tables.mean_release import MeanCost, estimate_cost
 from leastnoise.tables.mean_target import MeanTarget
-from leastnoise.tables.queries.mean import TYPICAL_ROWS
+from leastnoise.tables.queries.averaged_query import TYPICAL_ROWS
 from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.release import PreparedRelease
 from leastnoise.tables.spending_limit import describe_amount, describe_share, share_to_json

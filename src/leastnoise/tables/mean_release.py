@@ -186,7 +186,7 @@ class _Steps:
         if size_of(needed) > cap:
             raise BudgetExceeded(
                 f"The first count of rows for the {self.target.query.title} needs "
-                f"{describe_amount(needed)}, and at most {_describe(self.target, cap)} may be "
+                f"{describe_amount(needed)}, but at most {_describe(self.target, cap)} may be "
                 "spent. Nothing was charged or released",
                 fix="Raise " + Words("at_most=", "--at-most") + ", or give a larger error.",
             )

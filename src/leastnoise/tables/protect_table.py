@@ -36,6 +36,7 @@ def protect(
     types: Types | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     neighbours: str | None = None,
 ) -> ProtectedTable: ...
 
@@ -65,6 +66,7 @@ def protect(
     types: Types | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     neighbours: str | None = None,
     card: str | PathLike[str] | Card | None = None,
     analyst: str | None = None,
@@ -99,11 +101,13 @@ def protect(
         version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
             same place has changed, for answers about the new data. Default: none.
         types: Columns to convert, such as ``{"month": int, "joined": "date"}``. A type is ``int``,
-            ``float``, ``bool``, ``str``, ``"date"`` or ``"timestamp"``. A value that does not
-            convert is NULL (docs/row-rules.md states the accepted syntax). Default: none.
+            ``float``, ``"decimal"``, ``bool``, ``str``, ``"date"`` or ``"timestamp"``. A value
+            that does not convert is NULL (docs/row-rules.md states the accepted syntax). Default:
+            none.
         delimiter: The delimiter of CSV files: a comma (the default; for .tsv a tab), ``";"``,
             ``"|"`` or a tab. It is never guessed.
         encoding: The encoding of CSV files, such as ``"cp1252"``. Default: UTF-8.
+        decimal: ``","`` for CSV files with decimal commas, as in 3,14. Default: a point.
         neighbours: The old name of ``neighbors``; deprecated.
         card: The path of a dataset card, which states all of the above (docs/card.md). Give beside
             it only what the card leaves open. Default: none.
@@ -120,6 +124,7 @@ def protect(
         named = {"source": source, "neighbors": neighbors, "table": table, "ledger": ledger}
         named |= {"name": name, "version": version}
         named |= {"types": types, "delimiter": delimiter, "encoding": encoding}
+        named |= {"decimal": decimal}
         stated = {what: value for what, value in named.items() if value is not None}
         stated |= {} if unit is ... else {"unit": unit}
         return _protect_by_card(card, stated, max_rows=max_rows, analyst=analyst)
@@ -152,6 +157,7 @@ def protect(
         types=types,
         delimiter=delimiter,
         encoding=encoding,
+        decimal=decimal,
     )
     try:
         if unit is not None:

@@ -32,12 +32,13 @@ from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release, reported
 from leastnoise.tables.sources import Source, join_lookup
+from leastnoise.tables.sql_methods import SqlMethods
 from leastnoise.tables.target_error import TargetError, aim, check_cap, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
 
 
 @dataclass(frozen=True, repr=False)
-class ProtectedTable(BuiltInQueries, QueryMethods):
+class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
     """A table that releases noisy answers only. :func:`protect` makes it."""
 
     source: Source
@@ -147,8 +148,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             >>> 0 < joined.count(where="side = 'N'", privacy=ln.Privacy(1)).value < 8100
             True
         """
-        if self.closed:
-            raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
+        self._check_open()
         return replace(self, source=join_lookup(self.source, lookup, on, columns))
 
     def _answer(
@@ -231,11 +231,14 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         *,
         fresh: bool = False,
     ) -> Terms:
-        if self.closed:
-            raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
+        self._check_open()
         amounts = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
         terms = parse_terms(self.ledger, **amounts, key=key, fresh=fresh)  # type: ignore[arg-type]
         return terms if self.card is None else limit_terms(self.card, terms)
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
 
     def _complete(self, queries: Sequence[Query]) -> list[Query]:
         """Return queries with the defaults of the table, checked by its card."""

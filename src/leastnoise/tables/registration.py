@@ -10,7 +10,7 @@ the class of an entry is loaded on first use.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import Parameter, Signature
 from typing import Any, TypedDict
@@ -302,8 +302,23 @@ _EDGES = Argument(
     example="0,20000,50000,150000",
     from_card=True,
 )
+_BINS_ONLY = replace(_BINS, renamed_from=None)
+_SEARCHED = replace(
+    _BOUNDS,
+    help="Range in which bounds are searched. Default: the bounds of the card, else ±2⁵³.",
+    from_card=False,
+    example="",
+)
 _PERSON = "--unit person_id --max-rows 1"
 _LEDGER = "--ledger people.ledger"
+_SPREAD = (
+    "A count, a sum and a sum of squares are released. Rows without a value are omitted. In a unit "
+    "with more than --max-rows rows, each row has the weight --max-rows/rows."
+)
+_EXTREME = (
+    "The {word} itself is the value of one row and cannot be private. The answer is a bin, with a "
+    "bound on the number of rows {beyond} it. Rows without a value are omitted."
+)
 _RANK = "Rows without a value are omitted. The answer is a bin, with a bound on its rank error."
 
 for _query in (
@@ -343,6 +358,25 @@ for _query in (
         arguments=(_COLUMN, _BOUNDS),
     ),
     TableQuery(
+        name="variance",
+        query_class="leastnoise.tables.queries.variance:Variance",
+        help="Compute the population variance of a column.",
+        notes=f"It divides by the number of rows, as SQL's VAR_POP. {_SPREAD}",
+        examples=(f"people.csv income --bounds 0 150000 {_PERSON} --epsilon 0.5 {_LEDGER}",),
+        arguments=(_COLUMN, _BOUNDS),
+    ),
+    TableQuery(
+        name="std",
+        query_class="leastnoise.tables.queries.variance:Std",
+        help="Compute the population standard deviation of a column.",
+        notes=f"It divides by the number of rows, as SQL's STDDEV_POP. {_SPREAD}",
+        examples=(
+            f"people.csv income --bounds 0 150000 {_PERSON} --by sex --group f --group m "
+            f"--max-groups 1 --epsilon 0.5 {_LEDGER}",
+        ),
+        arguments=(_COLUMN, _BOUNDS),
+    ),
+    TableQuery(
         name="median",
         query_class="leastnoise.tables.queries.quantile:Quantile",
         help="Find the median of a column.",
@@ -368,6 +402,31 @@ for _query in (
             "There are more arguments than SOURCE and COLUMN; q is an option",
             "Write, for example, --q 0.9.",
         ),
+    ),
+    TableQuery(
+        name="min",
+        query_class="leastnoise.tables.queries.extreme:Min",
+        help="Find the approximate minimum of a column.",
+        notes=_EXTREME.format(word="minimum", beyond="below"),
+        examples=(f"people.csv age --bounds 0 120 --bins 120 {_PERSON} --epsilon 0.5 {_LEDGER}",),
+        arguments=(_COLUMN, _BOUNDS, _BINS_ONLY),
+    ),
+    TableQuery(
+        name="max",
+        query_class="leastnoise.tables.queries.extreme:Max",
+        help="Find the approximate maximum of a column.",
+        notes=_EXTREME.format(word="maximum", beyond="above"),
+        examples=(f"people.csv age --bounds 0 120 --bins 120 {_PERSON} --epsilon 0.5 {_LEDGER}",),
+        arguments=(_COLUMN, _BOUNDS, _BINS_ONLY),
+    ),
+    TableQuery(
+        name="estimate_bounds",
+        query_class="leastnoise.tables.queries.estimate_bounds:EstimateBounds",
+        help="Find clipping bounds of a column.",
+        notes="The bounds are round numbers, with a bound on the number of rows outside them. Rows "
+        "without a value are omitted.",
+        examples=(f"people.csv income {_PERSON} --epsilon 0.2 {_LEDGER}",),
+        arguments=(_COLUMN, _SEARCHED),
     ),
     TableQuery(
         name="histogram",

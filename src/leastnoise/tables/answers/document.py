@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, overload
+from typing import IO, TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 from leastnoise.core.privacy import Privacy
 from leastnoise.files import write_table
@@ -93,8 +93,18 @@ def to_json(
     return write_table(path, write, overwrite=overwrite)
 
 
+@runtime_checkable
+class Described(Protocol):
+    """Answers of several queries, which describe themselves."""
+
+    def exported_about(self) -> Json:
+        """Return the queries and their guarantees as JSON, without the rows."""
+
+
 def describe(answers: "GroupedAnswers[TableAnswer]") -> Json:
     """Return the query and its guarantee as JSON, without the rows."""
+    if isinstance(answers, Described):
+        return answers.exported_about()
     return document_head(
         title=answers.title,
         by=answers.names,

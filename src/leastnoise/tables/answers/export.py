@@ -22,7 +22,7 @@ from importlib import import_module
 from itertools import islice
 from operator import floordiv
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from leastnoise.errors import InvalidParameter, Unsupported, Words
 from leastnoise.files import write_table
@@ -73,14 +73,24 @@ class Column:
     long: bool = False
 
 
+@runtime_checkable
+class Joint(Protocol):
+    """Answers of several queries, with columns of their own."""
+
+    def joint_columns(self) -> list[Column]:
+        """Return the exported columns."""
+
+
 def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
     """Return the columns of a table.
 
     Raises:
         Unsupported: If a number is too long for the types that other programs have.
     """
+    if isinstance(answers, Joint):
+        return answers.joint_columns()
     names = key_names(answers.names, (*layout_of(answers.answers).names, *CONSTANTS))
-    keys = [_make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
+    keys = [make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
     same = zip(CONSTANTS, (TEXT, DATE), find_constants(answers), strict=True)
     return [
         *keys,
@@ -136,7 +146,8 @@ def key_names(names: Sequence[str], figures: Sequence[str]) -> list[str]:
     return free_names
 
 
-def _make_keys(name: str, values: Sequence[Any]) -> Column:
+def make_keys(name: str, values: Sequence[Any]) -> Column:
+    """Return an exported column of group keys."""
     kind = _KINDS[type(values[0])] if values else TEXT
     return (
         _make_integers(name, list(values)) if kind == INTEGER else Column(name, kind, list(values))

@@ -14,6 +14,11 @@ from leastnoise.ledger import Receipt
 
 # The note on the values of a CSV file.
 TEXT_NOTE = "CSV values are text; values that are not numbers are treated as missing (NULL)."
+# The note on "is null" of a column of a CSV file.
+NULL_NOTE = (
+    "A CSV field is null only if it is empty; if other texts such as NA mean missing, convert the "
+    "column to a type."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,10 +32,10 @@ _LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"
 def as_text(answers: "GroupedAnswers[TableAnswer]", *, ledger: str = "") -> str:
     """Return the first groups in aligned columns, then the facts about all groups."""
     lines = [*sentences(printable(answers.subject.heading)), ""]
-    cells, errors = _print_cells(answers)
+    cells, errors = print_cells(answers)
     columns = len(answers.names)
     left = [*range(columns), columns + 1]  # keys and intervals
-    lines += align_columns(cells, left, _measure) if len(answers) else ["no group"]
+    lines += align_columns(cells, left, measure) if len(answers) else ["no group"]
     known = fact_lines(keep_key_whole(_make_facts(answers, errors, ledger=ledger)))
     return "\n".join([*lines, *_note_more(answers), "", *known])
 
@@ -43,7 +43,7 @@ def as_text(answers: "GroupedAnswers[TableAnswer]", *, ledger: str = "") -> str:
 def as_html(answers: "GroupedAnswers[TableAnswer]") -> str:
     """Return the same as HTML; all text is escaped."""
     columns = len(answers.names)
-    (head, *body), errors = _print_cells(answers)
+    (head, *body), errors = print_cells(answers)
     lines = _format_line(head, "th", columns) + "".join(
         _format_line(line, "td", columns) for line in body
     )
@@ -62,7 +62,7 @@ def picture_facts(answers: "GroupedAnswers[TableAnswer] | TableAnswer") -> list[
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
     if isinstance(answers, GroupedAnswers):
-        _, errors = _print_cells(answers)
+        _, errors = print_cells(answers)
         known = _make_facts(answers, errors, each="group")
     else:
         known = facts(answers, answers.result())
@@ -78,7 +78,7 @@ def _format_line(line: list[str], tag: str, keys: int) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _print_cells(answers: "GroupedAnswers[TableAnswer]") -> tuple[list[list[str]], str | None]:
+def print_cells(answers: "GroupedAnswers[TableAnswer]") -> tuple[list[list[str]], str | None]:
     """Return the header and a row for each of the first groups, and their common maximum error.
 
     If the maximum errors differ, they are a column, and the common maximum error is None.
@@ -137,13 +137,19 @@ def _make_facts(
     elif error is not None and answers:
         facts.append(("Max error", f"{error} in every {each}"))
     facts.append(("Guarantee", table_guarantee(answers)))
-    exact = [mechanism for mechanism in answers.mechanisms if mechanism.needs_allow_exact]
-    if exact:
-        chance = max(mechanism.exact_probability for mechanism in exact)
-        limit = format_rounded(chance, 6, ROUND_CEILING)
-        what = layout_of(answers.answers[:1]).released
-        facts.append(("Exact", f"{what} is exact with probability {limit} at most"))
+    facts += note_exact(answers)
     return [*facts, *closing_facts(answers, ledger=ledger), *_note_discovery(answers, error, each)]
+
+
+def note_exact(answers: "GroupedAnswers[TableAnswer]") -> list[Fact]:
+    """Return the probability of an exact release, if it was allowed."""
+    exact = [mechanism for mechanism in answers.mechanisms if mechanism.needs_allow_exact]
+    if not exact:
+        return []
+    chance = max(mechanism.exact_probability for mechanism in exact)
+    limit = format_rounded(chance, 6, ROUND_CEILING)
+    what = layout_of(answers.answers[:1]).released
+    return [("Exact", f"{what} is exact with probability {limit} at most")]
 
 
 def _note_discovery(
@@ -182,7 +188,7 @@ def format_part(part: Part) -> str:
     return f'"{shown}"' if not shown or shown[0] in ' "' or shown[-1] == " " else shown
 
 
-def _measure(text: str) -> int:
+def measure(text: str) -> int:
     """Return the number of terminal columns of a text; wide East Asian characters take two."""
     if text.isascii():
         return len(text)

@@ -64,7 +64,7 @@ class BoundedQuery(Query):
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
-        return note_text(rows.source, self.column)
+        return *super().notes(rows), *note_text(rows.source, self.column)
 
 
 def _missing_bounds(column: str) -> InvalidParameter:

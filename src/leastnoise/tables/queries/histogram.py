@@ -153,7 +153,7 @@ class Histogram(Query):
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
-        return note_text(rows.source, self.column)
+        return *super().notes(rows), *note_text(rows.source, self.column)
 
     def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows of each group and range."""

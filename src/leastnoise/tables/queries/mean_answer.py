@@ -250,10 +250,14 @@ def _errors(answer: MeanAnswer, confidence: Fraction) -> _Errors:
 
 
 def mean_errors(
-    count: Mechanism, total: Mechanism, quotients: Quotients, rows: Sequence[int]
+    count: Mechanism,
+    total: Mechanism,
+    quotients: Quotients,
+    rows: Sequence[int],
+    confidence: Fraction = USUAL,
 ) -> list[Fraction]:
-    """Return a bound of the 95% error of a mean for each released count in ``rows``."""
-    errors = _Errors(count, total, quotients, USUAL)
+    """Return a bound of the error of a mean, at a confidence, for each count in ``rows``."""
+    errors = _Errors(count, total, quotients, confidence)
     return [errors.largest_error(number) for number in rows]
 
 

@@ -171,7 +171,7 @@ class QuantileAnswer(TableValue):
         low, high = self.bin_bounds
         prefix = "" if low == high else "bin "  # so that it is not taken for an interval
         return Shown(
-            value=prefix + _format(self.bin_bounds),
+            value=prefix + format_ends(self.bin_bounds),
             details=(*self._details(), ("Rank error", error, f"rank error {error}")),
             max_error=None,
             unbounded=_UNBOUNDED,
@@ -190,7 +190,9 @@ class QuantileAnswer(TableValue):
 
     def __repr__(self) -> str:
         error = f"± {format_rows(self.rank_error(USUAL))} (95%)"
-        return format_brief(self.subject.name, f"{_format(self.bin_bounds)}, {error}", self.privacy)
+        return format_brief(
+            self.subject.name, f"{format_ends(self.bin_bounds)}, {error}", self.privacy
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -248,11 +250,14 @@ class IntervalQuantileAnswer(QuantileAnswer):
         return self.grid.ends(first)[0], self.grid.ends(last)[1]
 
     def _details(self) -> tuple[tuple[str, str, str], ...]:
-        label, ends = f"{format_exact(self.confidence * 100)}% interval", _format(self.interval())
+        label, ends = (
+            f"{format_exact(self.confidence * 100)}% interval",
+            format_ends(self.interval()),
+        )
         return ((label, ends, f"{label} {ends}"),)
 
 
-def _format(ends: tuple[Fraction, Fraction]) -> str:
+def format_ends(ends: tuple[Fraction, Fraction]) -> str:
     """Print a range, rounded outward; a range of one integer as that integer."""
     low, high = ends
     return format_exact(low) if low == high else format_bin(low, high)
@@ -275,12 +280,12 @@ def _interval_figures(answers: Sequence[QuantileAnswer]) -> Iterator[Figures]:
 
 
 def _print_row(_: Figures, answer: QuantileAnswer, __: bool) -> list[str]:
-    return [_format(answer.bin_bounds), format_rows(answer.rank_error(USUAL)), NONE]
+    return [format_ends(answer.bin_bounds), format_rows(answer.rank_error(USUAL)), NONE]
 
 
 def _print_interval_row(_: Figures, answer: QuantileAnswer, __: bool) -> list[str]:
     selected, *errors = _print_row(_, answer, __)
-    return [selected, _format(answer.interval()), *errors]
+    return [selected, format_ends(answer.interval()), *errors]
 
 
 def _find_confidence(answer: QuantileAnswer) -> Fraction:

@@ -200,7 +200,7 @@ def _stray(condition: str, start: int) -> InvalidParameter:
     else:
         advice = (
             "A condition compares columns with values; comments and several statements are not "
-            "part of it."
+            "part of it. Write a column's name with such signs in double quotes."
         )
     return make_error(
         condition, start, shown, "a column, a value, a comparison or a bracket", advice
