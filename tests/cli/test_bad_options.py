@@ -1,6 +1,7 @@
 """Errors of commands name options as they are typed, whatever value of an option is wrong."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,7 @@ WORKING = {
     "min": f"{TABLE} income --bounds 0 9",
     "max": f"{TABLE} income --bounds 0 9",
     "estimate-bounds": f"{TABLE} income",
+    "sql": f"{TABLE} 'SELECT SUM(income) FROM people' --bounds income 0 9",
     "quantile": f"{TABLE} income --q 0.5 --bounds 0 9",
     "histogram": f"{TABLE} income --edges 0,5,9 --max-groups 1",
     "ledger create": "b.ledger --epsilon 1",
@@ -74,7 +76,7 @@ OTHERWISE = {
 }
 TABLE_QUERIES = (
     *("sum", "mean", "variance", "std", "clipped-share", "median", "quantile", "histogram"),
-    *("min", "max", "estimate-bounds"),
+    *("min", "max", "estimate-bounds", "sql"),
 )
 
 
@@ -105,7 +107,7 @@ def options_of(name: str) -> list[click.Option]:
 
 def with_value(name: str, option: click.Option, value: str) -> list[str]:
     """Return a working command in which one option has this value."""
-    words = WORKING[name].split()
+    words = shlex.split(WORKING[name])
     if option.opts[0] in words:
         place = words.index(option.opts[0])
         del words[place : place + 1 + option.nargs]

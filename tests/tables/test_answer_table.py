@@ -279,6 +279,15 @@ def test_answers_with_other_groups_print_below_and_do_not_export() -> None:
         answers.to_pandas()
 
 
+def test_a_histogram_of_discovered_groups_is_rejected_and_charges_nothing(tmp_path: Path) -> None:
+    ranges = Histogram("h", edges=[0, 2, 4])
+    with ln.Ledger(tmp_path / "l", limit=ln.Privacy(2, "1e-5")) as ledger:
+        for queries in ([Count(), ranges], [ranges, Count()]):
+            with pytest.raises(InvalidParameter, match="A histogram by group requires public"):
+                people(ledger).ask(queries, by="g", max_groups=1, privacy=PRIVACY)
+        assert ledger.spent == ln.Privacy(0, 0)
+
+
 def test_a_notebook_shows_all_columns_escaped() -> None:
     html = ask_all()._repr_html_()
     assert html.count("<th style='text-align:left;white-space:pre'>95% interval</th>") == 4

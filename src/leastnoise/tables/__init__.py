@@ -121,6 +121,7 @@ __all__ = [
 _HOMES = (
     *(
         "registration",
+        "table_query",
         "where",
         "sources",
         "spending_limit",

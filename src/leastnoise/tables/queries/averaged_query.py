@@ -61,7 +61,7 @@ class AveragedQuery(BoundedQuery):
     def plan_sum(self, known: Rows) -> tuple[ReleasedNumber, Summed]:
         """Return the sum of indices relative to that of the middle, of rows with a value."""
         lattice = self.lattice
-        index = self.index(known) - lattice.middle
+        index = self._index(known) - lattice.middle
         low, high = lattice.low - lattice.middle, lattice.high - lattice.middle
         contribution = self.contribution(known.unit)
         total = ReleasedNumber(
@@ -72,7 +72,7 @@ class AveragedQuery(BoundedQuery):
         )
         return total, Summed(index, low, high, averaged=True)
 
-    def index(self, known: Rows) -> Any:
+    def _index(self, known: Rows) -> Any:
         """Return the index of each row on the lattice, as an Ibis expression; never NULL."""
         return self.lattice.index(known.source.number(self.column), known.source.engine)
 

@@ -83,7 +83,7 @@ class ClippedShare(Mean):
         """Return phrases about the released numbers, for a dry run."""
         return (f"the sum is of 0.5 for {self._outside}, and -0.5 for any other value",)
 
-    def index(self, known: Rows) -> Any:
+    def _index(self, known: Rows) -> Any:
         """Return the index of 1 for each value outside, otherwise that of 0."""
         import ibis
 
