@@ -514,7 +514,7 @@ def test_exit_codes_have_the_same_words_in_every_help(command: list[str], codes:
 @pytest.mark.parametrize("command", [["count"], ["release"], ["ledger", "show"]])
 def test_the_help_says_what_a_witness_is_for(command: list[str]) -> None:
     told = unwrapped(call(*command, "--help").stdout)
-    assert "--witness WITNESS A file of ledger heads stored elsewhere, or one head; detects" in told
+    assert "--witness WITNESS A file of ledger heads stored elsewhere, or one head. Detects" in told
 
 
 @pytest.mark.parametrize(
@@ -531,7 +531,7 @@ def test_calibrate_prints_the_probability_of_an_exact_release(
     told = unwrapped(call("calibrate", *setting, "--sensitivity", "1").stdout)
     (adjacent,) = re.findall(
         f"Exact release with probability {probability}, the answer is the true value. The atom is "
-        r"its excess over the probability of an adjacent point, ≈?(\S+) ",
+        r"this probability minus that of an adjacent point, ≈?(\S+) ",
         told,
     )
     (atom,) = re.findall(r"Sampled from .*atom=≈?(\S+)\)", told)

@@ -254,7 +254,7 @@ def test_an_error_beyond_at_most_is_rejected_with_one_that_is_possible(
 ) -> None:
     before = spent(ledger)
     with pytest.raises(
-        BudgetExceeded, match=r"and at most .* may be spent. Nothing was ch"
+        BudgetExceeded, match=r"but at most .* may be spent. Nothing was ch"
     ) as told:
         people.count(error=20, at_most="1/100")
     assert spent(ledger) == before
@@ -461,8 +461,8 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     assert "then" not in people.explain(Count(), error=40).to_dict()
     mean = " ".join(str(dry).split())
     assert (
-        "mean of x 95% interval of at most ± 3, with probability 99%. The rows are counted first, "
-        "roughly" in mean
+        "mean of x With probability 99%, the 95% interval is at most ± 3. The rows are counted "
+        "first, perhaps" in mean
     )
     assert all(f" {rows} rows: " in mean for rows in ("100", "1,000", "10,000"))
     assert ("% of the allocation for counts" in mean) is (ledger.accounting == "gaussian")

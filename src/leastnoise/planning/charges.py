@@ -34,7 +34,7 @@ def find_amount(privacy: Privacy | None, ledger: Ledger | None, share: Number | 
         raise InvalidParameter(
             "Exactly one of privacy and share= must be given",
             got="none" if share is None else "both",
-            fix=f"Write for instance {_EXAMPLE}, or share='1/10' with a ledger.",
+            fix=f"Write, for example, {_EXAMPLE}, or share='1/10' with a ledger.",
         )
     if share is not None:
         return _take_share(ledger, share)
@@ -54,7 +54,7 @@ def _take_share(ledger: Ledger | None, share: Number) -> Privacy:
         raise InvalidParameter(
             parameter("share") + " must be above 0 and at most 1",
             got=quote(share),
-            fix="Use for example '1/10'.",
+            fix="Use, for example, '1/10'.",
         )
     if not isinstance(ledger, Ledger):
         raise InvalidParameter(
