@@ -233,9 +233,9 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "--max-rows must be 1 if every row is a unit, got 2. Add --unit, or omit it.",
     ),
     "max_rows": (
-        lambda: people(max_rows=None),
-        "max_rows is required with unit=. It is the maximum rows per unit per group. Write "
-        "max_rows=1 if everybody has one row. More rows mean more noise.",
+        lambda: people(max_rows=None).count(privacy=ln.Privacy(1)),
+        "max_rows is required with unit=, in protect() or in the query. It is the maximum rows per "
+        "unit per group. Write max_rows=1 if everybody has one row. More rows mean more noise.",
         "--max-rows is required with --unit. It is the maximum rows per unit per group. Write "
         "--max-rows 1 if everybody has one row. More rows mean more noise.",
     ),

@@ -34,7 +34,7 @@ from leastnoise.tables.budget import allocate
 from leastnoise.tables.queries.known_rows import KnownRows
 from leastnoise.tables.queries.mean import Mean
 from leastnoise.tables.queries.plan import plan_query
-from leastnoise.tables.queries.planned_query import PlannedQuery, Unit
+from leastnoise.tables.queries.planned_query import PlannedQuery, TableUnit
 from leastnoise.tables.ratio import ErrorQuantile
 from leastnoise.tables.release import PreparedRelease, prepare
 from leastnoise.tables.sources import Source
@@ -95,7 +95,7 @@ class MeanTarget:
     """
 
     source: Source
-    unit: Unit
+    unit: TableUnit
     query: Mean
     error: Fraction
     limit: SpendingLimit
