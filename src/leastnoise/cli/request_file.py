@@ -44,7 +44,7 @@ class Entry:
         path: tuple[str | int, ...] = (*self.place, *([field] if field in self.fields else []))
         where = [self.name]
         if self.text and path:
-            from leastnoise.tables.card import find_lines  # only where there is an error
+            from leastnoise.tables import find_lines  # only where there is an error
 
             line = find_lines(self.text).get(path)
             where += [f"line {line}"] if line else []
