@@ -41,6 +41,34 @@ def test_answers_are_on_their_lattices_with_their_own_intervals() -> None:
         assert least <= value <= most
 
 
+@pytest.mark.parametrize(("numbers", "epsilon"), [(2, 1), (40, 10), (100, 3), (256, 10)])
+@pytest.mark.parametrize("digits", [1, 12, 45])
+def test_intervals_of_all_numbers_exist_for_many_numbers_and_any_confidence(
+    numbers: int, epsilon: int, digits: int
+) -> None:
+    """All numbers are within the errors as often as exact sums say, and not within less."""
+    mechanism = calibrate_joint(ln.Privacy(epsilon), sensitivity=[1] * numbers, integer=True)
+    confidence = 1 - Fraction(1, 10**digits)
+    widths = mechanism.half_box(confidence)
+    assert widths is not None
+    noise = mechanism.noise
+
+    def weigh(first: int, last: int) -> Fraction:
+        shells = ((2 * r + 1) ** numbers - (2 * r - 1) ** numbers for r in range(first, last))
+        return sum(
+            (noise.ratio**r * points for r, points in enumerate(shells, first)), Fraction(first < 1)
+        )
+
+    half = int(widths[0])
+    # Shells beyond this have less than 1e-60 of the weight.
+    far = 2 * half + 200
+    inside, smaller = weigh(1, half + 1) + 1, weigh(1, half) + 1
+    total = inside + weigh(half + 1, far)
+    assert inside / total >= confidence > smaller / total
+    part = mechanism.parts[0].discretized.noise.half_width_in_steps(confidence)
+    assert part <= half
+
+
 @pytest.mark.parametrize("bounded", [False, True])
 def test_all_intervals_together_hold_as_often_as_they_say(bounded: bool) -> None:
     """False alarms at most 1e-9 a case; each number alone at 90%, and both together at 80%."""
