@@ -1,6 +1,7 @@
 """Mechanisms of joint noise: answers, intervals of all numbers together, ledgers and bad input."""
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import pytest
 
 import leastnoise as ln
-from leastnoise.errors import BudgetExceeded, InvalidParameter
+from leastnoise.core.noise import JointStaircase
+from leastnoise.errors import BudgetExceeded, InvalidParameter, NotPrivate
 from leastnoise.mechanism import JointMechanism, calibrate_joint
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
@@ -165,3 +167,26 @@ def test_bad_values_are_rejected_before_a_charge(values: Any, message: str, tmp_
         assert caught.value.__traceback__ is not None
     with pytest.raises(InvalidParameter, match="below 1 for unbounded noise"):
         mechanism.release((1, 2)).intervals(1)
+
+
+def test_a_part_has_the_noise_of_its_owner_and_number() -> None:
+    mechanism = calibrate_joint(ln.Privacy(1), sensitivity=[1, 1, 5], integer=True)
+    other = calibrate_joint(ln.Privacy(50), sensitivity=[1, 1, 5], integer=True).parts[0]
+    assert pickle.loads(pickle.dumps(mechanism.parts[1])).place == 1
+    for part, changes in (
+        (0, {"noise": other.noise, "discretized": other.discretized}),
+        (0, {"place": 2}),
+        (2, {"place": -1}),
+        (2, {"place": 3}),
+    ):
+        with pytest.raises(NotPrivate, match="must be released together, each once"):
+            replace(mechanism.parts[part], **changes)
+
+
+def test_numbers_of_equal_sensitivity_can_have_different_noise() -> None:
+    ones = (Fraction(1), Fraction(1))
+    noise = JointStaircase(ones, (1, 3), (0, 0), Fraction(1, 2))
+    mechanism = JointMechanism(ln.Privacy(1), ones, (True, True), noise)
+    near, far = (part.discretized.noise.variance() for part in mechanism.parts)
+    assert (near, far) == (noise.marginal(0).variance(), noise.marginal(1).variance())
+    assert near < far

@@ -67,7 +67,7 @@ def test_the_quantile_covers_at_confidences_that_floats_do_not_distinguish(
     reach, own = JointErrorQuantile(noise, 0, 1, level).at(Fraction(0)), noise.marginal(1)
 
     def covered(reach: Fraction) -> Fraction:
-        return 1 - 2 * own.probability_up_to(-(reach // 1) - 1)
+        return 1 - 2 * own.probability_up_to(Fraction(-(reach // 1) - 1))
 
     assert covered(reach) >= level > covered(reach * Fraction(9, 10) - 4)
     assert JointErrorQuantile(noise, 0, 1, level).at(Fraction(1, 3)) >= reach

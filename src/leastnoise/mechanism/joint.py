@@ -137,18 +137,31 @@ class JointMechanism(Rebuilt):
     @cached_property
     def parts(self) -> "tuple[JointPart, ...]":
         """The mechanism of each number, for its noise alone: errors, intervals and costs."""
-        shared: dict[tuple[Fraction, bool], Discretized] = {}
-        parts = []
-        for place, kind in enumerate(zip(self.sensitivities, self.integers, strict=True)):
-            if kind not in shared:  # equal numbers have equal noise, whose cost is computed once
-                shared[kind] = Discretized(self.noise.marginal(place), self.objective)
-            parts.append(JointPart.of(self, place, shared[kind]))
-        return tuple(parts)
+        return tuple(
+            JointPart.of(self, place, self._discretize(place)) for place in range(len(self))
+        )
 
     def has_part(self, part: "JointPart") -> bool:
-        """Return whether a part has the sensitivity and the guarantee of its number here."""
+        """Return whether a part has the guarantee, sensitivity and noise of its number here."""
+        if not 0 <= part.place < len(self):
+            return False
         own = self.privacy, self.sensitivities[part.place], self.integers[part.place]
-        return own == (part.privacy, part.sensitivity, part.integer)
+        stated = part.privacy, part.sensitivity, part.integer
+        return own == stated and part.discretized == self._discretize(part.place)
+
+    def _discretize(self, place: int) -> Discretized:
+        """Return the noise of one number alone; equal numbers share it, with its cost."""
+        kinds = list(zip(self.noise.steps, self.noise.shifts, self.noise.edges, strict=True))
+        first = kinds.index(kinds[place])
+        if first not in self._discretized:
+            noise = self.noise.marginal(first)
+            self._discretized[first] = Discretized(noise, self.objective)
+        return self._discretized[first]
+
+    @cached_property
+    def _discretized(self) -> dict[int, Discretized]:
+        """The noise of one number alone, by the first place of equal numbers."""
+        return {}
 
     @property
     def cost(self) -> Fraction:

@@ -112,7 +112,7 @@ class JointErrorQuantile:
         else:
             full = min(a, max(-1, math.floor((whole - 2 * most) / shift)))
             last = min(a, math.floor(whole / shift))
-        counted = most * (1 + 2 * full) if full >= 0 else 0
+        counted: Fraction | float = most * (1 + 2 * full) if full >= 0 else 0
         if last > full:
             # The rest of the series; x = 0 counts once.
             first = max(full + 1, 1)
