@@ -22,6 +22,7 @@ PLAIN, BY_HAND = "SQL, GROUP BY", "SQL, bounded by hand"
 BOTH, COUNT, SUM = "count and sum", "count", "sum"
 BOUNDED = "count and sum, per unit"
 QUERY, BOUNDED_QUERY = "its query", "its query, per unit"
+CHOSEN_BY_HAND, CHOSEN = "SQL, one of 50 groups by hash()", "count, one of 50 groups per unit"
 
 PRIVACY = ln.Privacy(1, "1e-6")
 # A person has five rows on average, three quarters of them in one group. All values come from a
@@ -53,16 +54,48 @@ FROM chosen
 WHERE place = 1
 GROUP BY g
 """  # noqa: S608 -- built from our own numbers
+# A person has ten rows on average, in any of 50 groups, so each must choose one.
+SPREAD = 50
+_SPREAD = """
+COPY (
+  SELECT (hash(11 * i + 2) % $groups) :: INTEGER AS g,
+         hash(7 * i + 4) % 1000000 / 1000.0 :: DOUBLE AS x,
+         (hash(7 * i + 5) % greatest(1, $rows // 10)) :: BIGINT AS u
+  FROM range($rows) AS t(i)
+) TO '$path' (FORMAT parquet)
+"""
+# The fastest that was found: DuckDB turns it into arg_min. The order of groups with equal hashes is
+# left to the engine, which leastnoise must not do.
+_CHOSEN_BY_HAND = f"""
+WITH each AS (
+  SELECT u, g, count(*) AS n FROM '{{path}}'
+  WHERE u IS NOT NULL AND g BETWEEN 0 AND {SPREAD - 1}
+  GROUP BY u, g
+)
+SELECT g, sum(least(n, {MAX_ROWS}))
+FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(u, g)) AS place FROM each)
+WHERE place = 1
+GROUP BY g
+"""  # noqa: S608 -- built from our own numbers
 
 
 def write(path: Path, rows: int) -> None:
     """Write the table with this many rows."""
+    _write(_TABLE, path, rows, groups(rows))
+
+
+def write_spread(path: Path, rows: int) -> None:
+    """Write the table in which each person must choose a group."""
+    _write(_SPREAD, path, rows, SPREAD)
+
+
+def _write(table: str, path: Path, rows: int, groups: int) -> None:
     with duckdb.connect() as connection:
         connection.execute("SET preserve_insertion_order = false")
         connection.execute(
-            _TABLE.replace("$rows", str(rows))
+            table.replace("$rows", str(rows))
             .replace("$path", str(path))
-            .replace("$groups", str(groups(rows)))
+            .replace("$groups", str(groups))
         )
 
 
@@ -77,6 +110,7 @@ def jobs(path: Path, rows: int) -> dict[str, Callable[[], object]]:
     return {
         PLAIN: lambda: connection.sql(_PLAIN.format(path=path)).fetchall(),
         BY_HAND: lambda: connection.sql(_BY_HAND.format(path=path, groups=groups(rows))).fetchall(),
+        CHOSEN_BY_HAND: lambda: connection.sql(_CHOSEN_BY_HAND.format(path=path)).fetchall(),
         **own_jobs(str(path), rows),
     }
 
@@ -94,6 +128,9 @@ def own_jobs(source: Any, rows: int) -> dict[str, Callable[[], object]]:
         QUERY: _query(alone, both),
         BOUNDED: partial(bounded.ask, both, privacy=PRIVACY),
         BOUNDED_QUERY: _query(bounded, both),
+        CHOSEN: partial(
+            bounded.count, by="g", max_groups=1, groups=list(range(SPREAD)), privacy=PRIVACY
+        ),
     }
 
 

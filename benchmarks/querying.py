@@ -24,6 +24,7 @@ from benchmarks.timing import Contestant, Row, interleaved, ratio, seconds, slop
 OPENDP, OPENDP_UNITS = "opendp with Polars", "opendp with Polars, per unit"
 BY_ROW = (people.PLAIN, people.BOTH, people.QUERY, people.COUNT, people.SUM)
 BY_UNIT = (people.BY_HAND, people.BOUNDED, people.BOUNDED_QUERY)
+CHOOSING = (people.CHOSEN_BY_HAND, people.CHOSEN)
 _REQUESTS = {OPENDP: "per row", OPENDP_UNITS: "per unit"}
 _MOST_ROUNDS, _REPEATS = {"by_row": 15, "by_unit": 5}, 2
 # From this many rows on, contributions are not bounded, because sorting would take minutes.
@@ -44,6 +45,7 @@ def measure(plan: Plan) -> Row:
         peer, omitted = _start_peer(plan)
         try:
             measurements = _interleave(plan, path, peer, omitted)
+            measurements["choosing"] = _choose(plan, folder, measurements["megabytes"])
         finally:
             if peer is not None:
                 peer.stop()
@@ -92,17 +94,37 @@ def _interleave(plan: Plan, path: Path, peer: PeerProcess | None, omitted: dict[
         times = interleaved(contestants, min(plan.rounds, _MOST_ROUNDS[unit]))
         series = {name: summary(rounds) for name, rounds in times.items()}
         sql, ours = names[:2]
-        own: Row = {"sql": sql, "ours": ours, "seconds": series}
-        own["times_sql"] = {
-            name: ratio(series[name], series[sql]) for name in series if name != sql
-        }
+        own = _compare(sql, ours, series)
         if other in series:
             own["times_opendp"] = ratio(series[ours], series[other])
         measurements[unit] = own
         for name in (sql, ours):
-            used = _child("duckdb", path, plan.table, name, 0)["megabytes"]
-            measurements["megabytes"][name] = round(used, 2)
+            measurements["megabytes"][name] = _megabytes(path, plan.table, name)
     return measurements
+
+
+def _compare(sql: str, ours: str, series: Row) -> Row:
+    """Return the times of SQL and of leastnoise, and their ratios."""
+    times = {name: ratio(series[name], series[sql]) for name in series if name != sql}
+    return {"sql": sql, "ours": ours, "seconds": series, "times_sql": times}
+
+
+def _choose(plan: Plan, folder: Path, megabytes: Row) -> Row:
+    """Return the times of a count for which each unit chooses a group, and add the memory."""
+    path = folder / "spread.parquet"
+    people.write_spread(path, plan.table)
+    say(f"querying: {', '.join(CHOOSING)}")
+    jobs = people.jobs(path, plan.table)
+    contestants: dict[str, Contestant] = {name: partial(seconds, jobs[name]) for name in CHOOSING}
+    times = interleaved(contestants, min(plan.rounds, _MOST_ROUNDS["by_unit"]))
+    megabytes.update({name: _megabytes(path, plan.table, name) for name in CHOOSING})
+    path.unlink()
+    return _compare(*CHOOSING, {name: summary(rounds) for name, rounds in times.items()})
+
+
+def _megabytes(path: Path, rows: int, job: str) -> float:
+    """Return the memory of a job in a child process."""
+    return round(float(_child("duckdb", path, rows, job, 0)["megabytes"]), 2)
 
 
 def _ask(peer: PeerProcess, name: str, path: Path, plan: Plan) -> Row:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -18,10 +19,20 @@ IMPORTS = {
 BARE = "bare Python"
 _MOST_ROUNDS = 11
 _CALIBRATE = ("-m", "leastnoise", "calibrate", "--delta", "0.1", "--sensitivity", "1")
+_COUNT = ("--unit", "person_id", "--max-rows", "1", "--epsilon", "0.2", "--unrecorded")
+_ROWS = 8_000  # of the table that is counted
 
 
 def measure(plan: Plan) -> Row:
     """Return the times of whole processes, and those of imports minus that of bare Python."""
+    with tempfile.TemporaryDirectory(prefix="leastnoise-") as folder:
+        return _measure(plan, Path(folder) / "people.csv")
+
+
+def _measure(plan: Plan, people: Path) -> Row:
+    people.write_text(
+        "person_id,region\n" + "".join(f"{i},{i % 7}\n" for i in range(_ROWS)), encoding="utf-8"
+    )
     python = Path(sys.executable)
     contestants: dict[str, Contestant] = {
         BARE: _process(python, "-c", "pass"),
@@ -31,6 +42,7 @@ def measure(plan: Plan) -> Row:
         ),
         "leastnoise --version": _process(python, "-m", "leastnoise", "--version"),
         "leastnoise calibrate": _process(python, *_CALIBRATE),
+        "leastnoise count": _process(python, "-m", "leastnoise", "count", str(people), *_COUNT),
     }
     omitted = {}
     for name in PEERS:

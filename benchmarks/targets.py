@@ -16,11 +16,13 @@ TIMES_NUMPY = {
 }
 SINGLE_RELEASE = 6e-6
 CLOSED, COMPARE, COMPOSE, SOLVE = 1e-3, 0.2, 1.0, 1.0
-IMPORT, COMMAND = 0.1, 0.3
+IMPORT, COMMAND, TABLE_COMMAND = 0.1, 0.3, 1.0
 TIMES_FSYNC, OPENING, VERIFYING = 2.0, 0.2, 10.0
 TIMES_SQL, TIMES_BOUNDED, TIMES_MEMORY, TIMES_OPENDP = 1.5, 1.2, 1.3, 1.0
+TIMES_CHOOSING = 1.3
 DISCRETIZED_ABOVE = 1e-3
 TIMES_TEXTBOOK = 1.05
+TIMES_PEER_ERROR, JOINT_SAMPLE, TIMES_NUMPY_JOINT = 1.0, 20e-6, 3.0
 TIMES_OPENDP_ERROR, TIMES_PREVIOUS_ERROR, TIMES_PLAIN_RELEASE = 1.0, 1.02, 1.2
 # The memory beyond the result, for any length.
 MEGABYTES = 32.0
@@ -80,6 +82,9 @@ def _starting(part: Row) -> Iterator[Target]:
     ours = part["minus_bare"]["import leastnoise"]["median"]
     yield "import leastnoise, minus bare Python", ours, IMPORT, "s"
     yield "leastnoise calibrate, whole command", _median(part, "leastnoise calibrate"), COMMAND, "s"
+    counting = "leastnoise count"
+    if counting in part["seconds"]:
+        yield f"{counting}, whole command", _median(part, counting), TABLE_COMMAND, "s"
 
 
 def _growth(part: Row) -> Iterator[Target]:
@@ -108,7 +113,10 @@ def _ledgers(part: Row) -> Iterator[Target]:
 def _querying(part: Row) -> Iterator[Target]:
     if part["rows"] < _LONG:
         return
-    for unit, limit in (("by_row", TIMES_SQL), ("by_unit", TIMES_BOUNDED)):
+    limits = {"by_row": TIMES_SQL, "by_unit": TIMES_BOUNDED, "choosing": TIMES_CHOOSING}
+    for unit, limit in limits.items():
+        if unit not in part:  # results of version 0.5.0
+            continue
         own = part[unit]
         ours, sql = own["ours"], own["sql"]
         yield ours, own["times_sql"][ours]["median"], limit, f"× {sql}"
@@ -149,6 +157,17 @@ def _many_answers(part: Row) -> Iterator[Target]:
     )
 
 
+def _joint(part: Row) -> Iterator[Target]:
+    for row in part["errors"]:
+        theirs = [error for error in row["peers"].values() if error is not None]
+        if theirs:
+            name = f"error of {row['counts']:,} counts at once"
+            yield name, row["leastnoise"] / min(theirs), TIMES_PEER_ERROR, "× the best peer"
+    yield "joint sample of 10 numbers", part["sample"]["median"], JOINT_SAMPLE, "s"
+    name = f"joint samples of 3 numbers, {part['groups']:,} groups"
+    yield name, part["times_numpy"]["median"], TIMES_NUMPY_JOINT, "× three arrays of numpy"
+
+
 def _median(row: Row, name: str) -> float:
     return float(row["seconds"][name]["median"])
 
@@ -163,4 +182,5 @@ _PARTS: dict[str, Any] = {
     "querying": _querying,
     "quantiles": _quantiles,
     "many_answers": _many_answers,
+    "joint": _joint,
 }

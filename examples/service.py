@@ -1,19 +1,16 @@
 """A small web service: analysts ask queries about one table, and one ledger holds their budgets.
 
-``python examples/service.py service.toml`` serves a table to the analysts of a file such as::
+``python examples/service.py service.toml`` serves the table of a card to its analysts::
 
-    [table]
-    source = "people.csv"
-    unit = "person_id"
-    max_rows = 1
+    card = "people.toml"
 
-    [analysts]  # the SHA-256 of a random token of each
+    [tokens]  # the SHA-256 of a random token of each analyst
     ann = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
-The variable LEASTNOISE_LEDGER holds the address of the ledger. Its owner creates it, with a limit
-for every analyst: docs/services.md has the steps.
+The card states the table, what analysts may ask, their limits, and the ledger. Its owner creates
+the ledger with ``leastnoise card apply``: docs/services.md has the steps.
 
-    POST /query    {"query": "count", "where": "age >= 18", "share": "1/20"}
+    POST /query    {"query": "mean", "column": "income", "by": "sex", "share": "1/20"}
     GET  /budget
     GET  /healthz
 """
@@ -23,11 +20,10 @@ import hashlib
 import hmac
 import json
 import logging
-import os
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -47,7 +43,7 @@ from leastnoise.errors import (
     NotPrivate,
     Unsupported,
 )
-from leastnoise.tables import QUERIES, GroupedAnswers, ProtectedTable, layout_of
+from leastnoise.tables import QUERIES, GroupedAnswers, ProtectedTable, layout_of, read_card
 
 LONGEST_BODY = 1 << 16
 # Arguments of the methods that analysts may not give: keys are shared by all analysts.
@@ -63,46 +59,42 @@ class Settings:
     """The settings of a service.
 
     Attributes:
-        table: The arguments of ``protect``, without a ledger.
+        card: The path of the card.
         tokens: The SHA-256 of the token of each analyst, in hexadecimal.
-        ledger: The address of the ledger, which may contain a password.
     """
 
-    table: Mapping[str, Any]
+    card: Path
     tokens: Mapping[str, str]
-    ledger: str
-
-    def __repr__(self) -> str:
-        return f"Settings(analysts: {', '.join(self.tokens)})"
 
     @classmethod
-    def read(cls, path: Path, environment: Mapping[str, str]) -> "Settings":
-        """Read a file; the address of the ledger is in the environment, and not in the file."""
+    def read(cls, path: Path) -> "Settings":
+        """Read a file; the path of the card is relative to it."""
         stated = tomllib.loads(path.read_text(encoding="utf-8"))
-        return cls(stated["table"], stated["analysts"], environment["LEASTNOISE_LEDGER"])
+        return cls(path.parent / stated["card"], stated["tokens"])
 
 
 class Service:
-    """A table, and for each analyst the ledger with their budget. Threads share it."""
+    """For each analyst, the table with the ledger that has their budget. Threads share it."""
 
     def __init__(self, settings: Settings) -> None:
         """Open everything once, in the process that serves."""
         self._tokens = {name: bytes.fromhex(text) for name, text in settings.tokens.items()}
+        card = read_card(settings.card)
+        for analyst in settings.tokens:
+            if card.analysts.get(analyst) is None:  # they could spend all of the budget
+                raise InvalidParameter(
+                    f"The card states no limit of the analyst {analyst!r}",
+                    fix=f"Write [analysts.{analyst}] with epsilon and delta.",
+                )
         self._tables: dict[str, ProtectedTable] = {}
         with ExitStack() as opened:
-            table = opened.enter_context(open_table(settings))
             for analyst in settings.tokens:
-                ledger = opened.enter_context(ln.Ledger(settings.ledger, analyst=analyst))
-                if ledger.analyst_account.limit is None:  # they could spend all of the budget
-                    raise InvalidParameter(
-                        f"Analyst {analyst!r} has no limit in the ledger",
-                        fix="Set one with leastnoise ledger set-limit --analyst.",
-                    )
-                self._tables[analyst] = replace(table, ledger=ledger)
+                table = ln.protect(card=card, analyst=analyst)
+                self._tables[analyst] = opened.enter_context(table)
             self._opened = opened.pop_all()
 
     def close(self) -> None:
-        """Close the table and the ledgers."""
+        """Close the tables and the ledgers."""
         self._opened.close()
 
     def find_analyst(self, token: str) -> str | None:
@@ -112,7 +104,7 @@ class Service:
         return right[0] if right else None
 
     def answer(self, analyst: str, asked: object) -> dict[str, Any]:
-        """Answer a query of an analyst within their budget."""
+        """Answer a query of an analyst, within the card and their budget."""
         name, arguments = parse_query(asked)
         return as_json(getattr(self._tables[analyst], name)(**arguments))
 
@@ -134,13 +126,8 @@ class Service:
 
     def _ledger(self, analyst: str) -> ln.Ledger:
         ledger = self._tables[analyst].ledger
-        assert isinstance(ledger, ln.Ledger)  # noqa: S101 -- as it was opened
+        assert isinstance(ledger, ln.Ledger)  # noqa: S101 -- that of the card
         return ledger
-
-
-def open_table(settings: Settings) -> ProtectedTable:
-    """Open the table; each analyst gets it with a ledger of their own."""
-    return ln.protect(**settings.table, ledger=ln.UNRECORDED)
 
 
 # ----------------------------------------------------------------------------- queries and answers
@@ -152,7 +139,7 @@ def parse_query(asked: object) -> tuple[str, dict[str, Any]]:
     if not isinstance(asked, dict) or not isinstance(name, str) or name not in QUERIES:
         raise InvalidParameter(
             f"A query must be an object with query as one of {', '.join(QUERIES)}",
-            fix='Write for instance {"query": "count", "share": "1/20"}.',
+            fix='Write, for example, {"query": "count", "share": "1/20"}.',
         )
     arguments = {field: value for field, value in asked.items() if field != "query"}
     signature = QUERIES[name].signature
@@ -175,7 +162,7 @@ def _parse(name: str, value: object) -> object:
         if not isinstance(value, dict) or not {"epsilon"} <= value.keys() <= {"epsilon", "delta"}:
             raise InvalidParameter(
                 "privacy must be an object with epsilon and delta",
-                fix='Write for instance {"epsilon": "0.1", "delta": "1e-8"}.',
+                fix='Write, for example, {"epsilon": "0.1", "delta": "1e-8"}.',
             )
         return ln.Privacy(**value)
     if isinstance(value, list):
@@ -299,7 +286,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    settings = Settings.read(options.settings, os.environ)
+    settings = Settings.read(options.settings)
     uvicorn.run(
         make_app(settings), host="127.0.0.1", port=options.port, log_level="info", access_log=False
     )

@@ -21,7 +21,21 @@ if TYPE_CHECKING:
     from leastnoise.mechanism import Answer, Answers, Mechanism, calibrate
     from leastnoise.noise import Noise, Steps
     from leastnoise.planning import NumericQuery, compare, plan, privacy_for
-    from leastnoise.tables import ClippedShare, Count, Histogram, Mean, Quantile, Sum, col, protect
+    from leastnoise.tables import (
+        ClippedShare,
+        Count,
+        EstimateBounds,
+        Histogram,
+        Max,
+        Mean,
+        Min,
+        Quantile,
+        Std,
+        Sum,
+        Variance,
+        col,
+        protect,
+    )
 
 __version__ = "0.6.0.dev0"
 
@@ -33,17 +47,22 @@ __all__ = [
     "ClippedShare",
     "Cost",
     "Count",
+    "EstimateBounds",
     "Histogram",
     "Ledger",
+    "Max",
     "Mean",
     "Mechanism",
+    "Min",
     "Noise",
     "NumericQuery",
     "Privacy",
     "Profile",
     "Quantile",
+    "Std",
     "Steps",
     "Sum",
+    "Variance",
     "calibrate",
     "col",
     "compare",

@@ -141,14 +141,14 @@ def reject_overwriting(
         raise _overwriting_error(option, kind)
 
 
-def reject_overwriting_input(out: str, *inputs: str | None) -> None:
+def reject_overwriting_input(out: str, *inputs: str | None, option: str = "--out") -> None:
     """Reject an output file that is also an input, by its name or by a pattern."""
     files = [
         file for path in inputs if path is not None for file in (path, *glob(path, recursive=True))
     ]
     if any(_is_same_file(Path(out), Path(file)) for file in files):
         raise InvalidParameter(
-            "--out must not overwrite a file that is read",
+            f"{option} must not overwrite a file that is read",
             got="the name of one",
             fix="Choose another name.",
         )

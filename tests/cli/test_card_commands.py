@@ -147,7 +147,10 @@ def test_an_option_in_place_of_what_the_card_lacks(folder: Path) -> None:
     (folder / "people.toml").write_text(text)
     ask = ["mean", "income", "--card=people.toml", "--epsilon", "0.1"]
     assert "people.toml names no ledger" in call(*ask, "--bounds", "0", "9").stderr
-    assert "--bounds must be given for 'income', or by a card" in call(*ask, "--unrecorded").stderr
+    assert (
+        "--bounds must be given for 'income', here or in a card"
+        in call(*ask, "--unrecorded").stderr
+    )
     assert call(*ask, "--bounds", "0", "9", "--unrecorded").exit_code == 0
     dry = call(*ask, "--bounds", "0", "9", "--dry-run")
     assert (dry.exit_code, dry.stderr) == (0, "")
@@ -206,3 +209,40 @@ def test_the_help_lists_the_commands_in_order() -> None:
     assert places == sorted(places)
     assert "Exit codes: 0 success, 2 usage error, 4 verification failed" in said
     assert "--card FILE" in call("count", "--help").stdout
+
+
+def test_a_skeleton_of_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
+    """The owner is told how to read it, and the skeleton repeats it."""
+    (tmp_path / "a.csv").write_bytes("id;größe\n1;2,5\n".encode("cp1252"))
+    done = CliRunner().invoke(main, ["card", "new", str(tmp_path / "a.csv")])
+    assert done.exit_code == 2
+    assert "state its encoding, as in --encoding cp1252" in " ".join(done.output.split())
+    options = ["--delimiter", ";", "--encoding", "cp1252", "--decimal", ","]
+    out = tmp_path / "a.toml"
+    words = ["card", "new", str(tmp_path / "a.csv"), "--out", str(out), *options]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    text = out.read_text(encoding="utf-8")
+    assert 'delimiter = ";"\nencoding = "cp1252"\ndecimal = ","\n' in text
+    assert '[columns."größe"]' in text
+    filled = text.replace("# unit = ", "row_is_unit = true\n# unit = ")
+    out.write_text(filled, encoding="utf-8")
+    done = CliRunner().invoke(main, ["card", "check", str(out)])
+    assert done.exit_code == 0, done.output
+    out.write_text(filled.replace('"größe"', "größe"), encoding="utf-8")
+    done = CliRunner().invoke(main, ["card", "check", str(out)])
+    assert 'is in quotes: [columns."first name"].' in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize("named", [["--ledger", "other.ledger"], ["--unrecorded"]])
+def test_a_card_fixes_the_ledger_before_another_is_looked_for(
+    named: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    card = tmp_path / "a.toml"
+    card.write_text(
+        'source = "a.csv"\nrow_is_unit = true\n[ledger]\npath = "a.ledger"\n[analysts.ann]\n'
+    )
+    words = ["count", "--card", str(card), "--analyst", "ann", "--epsilon", "1", *named]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert "a.toml, line 3 states the ledger, which is fixed" in done.output

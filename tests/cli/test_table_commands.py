@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -493,6 +494,42 @@ def test_what_cannot_be_written_is_refused_before_it_is_charged(folder: Path) ->
     assert (folder / "there.csv").read_text(encoding="utf-8").startswith("question,value,")
 
 
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "html"])
+def test_answers_are_drawn_to_files(ending: str) -> None:
+    """A figure is drawn beside the printed answer, of a table and of one number."""
+    question = ["count", "people.csv", *UNIT, "--epsilon", "0.5", *RECORDED]
+    starts = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF", "html": b"<!DOCTYPE html>"}
+    for name, by in (("one", []), ("groups", ["--by", "region", "--group", "west"])):
+        done = call(*question, *by, "--plot", f"{name}.{ending}")
+        assert done.stdout.endswith(f"\n\n{name}.{ending}: the figure\n"), done.stderr
+        drawn = Path(f"{name}.{ending}").read_bytes()
+        assert drawn.lstrip().startswith(starts[ending])
+
+
+def test_a_figure_that_cannot_be_written_is_refused_before_it_is_charged(folder: Path) -> None:
+    (folder / "there.svg").write_text("mine", encoding="utf-8")
+    (folder / "a.svg").symlink_to("a.ledger")
+    question = ["count", "people.csv", *UNIT, "--epsilon", "1", *RECORDED]
+    for plot, message in {
+        "there.svg": "--plot must name a new file",
+        "a.svg --overwrite": "--plot must not overwrite a ledger or a witness",
+        "a.json": "--plot must end in .png, .svg, .pdf, .html, got 'a.json'",
+        "no/where.png": "--plot must be in a folder",
+    }.items():
+        done = call(*question, "--plot", *plot.split())
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert message in unwrapped(done.stderr)
+    for missing in ("altair", "vl_convert"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(sys.modules, missing, None)
+            done = call(*question, "--plot", "new.svg")
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "pip install 'leastnoise[plots]'" in unwrapped(done.stderr)
+    assert spent() == 0
+    assert data(call(*question, "--plot", "there.svg", "--overwrite", "--json"))["recorded"]
+    assert "<svg" in (folder / "there.svg").read_text(encoding="utf-8")
+
+
 def test_an_answer_is_printed_also_where_it_cannot_be_written() -> None:
     """A spreadsheet would run this group as a formula; what was paid for is still told."""
     by = ["--by", "region", "--group", "=1+1", "--epsilon", "1", *UNIT, *RECORDED]
@@ -631,7 +668,7 @@ MISTAKES = [
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0", *HALF, *UNIT, *RECORDED],
-        "Write for instance --edges 0,18,65,120.",
+        "Write, for example, --edges 0,18,65,120.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0 5 9", *HALF, *UNIT, *RECORDED],
@@ -647,7 +684,7 @@ MISTAKES = [
     ),
     (
         ["quantile", "people.csv", "income", "0.5", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],
-        "Write for instance --q 0.9.",
+        "Write, for example, --q 0.9.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0,,1", *ONE, *HALF, *UNIT, *RECORDED],

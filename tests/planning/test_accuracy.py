@@ -9,7 +9,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.core.exact import format_rounded
 from leastnoise.errors import InvalidParameter
-from leastnoise.mechanism.answer import half_width
+from leastnoise.mechanism import half_width
 from leastnoise.planning import accuracy
 
 

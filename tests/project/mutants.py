@@ -111,7 +111,7 @@ SPLIT_IN_THREE = f"{QUANTILES}::test_a_quantile_alone_gets_all_of_epsilon_and_sp
 SELECTIONS = [
     Mutant(
         "a bin's rank error forgets its upper edge",
-        "leastnoise.tables.queries.quantile:rank_errors",
+        "leastnoise.tables.queries.selecting:rank_errors",
         delete("errors[:-1] = np.maximum(errors[:-1], -ranks)"),
         RANKED,
     ),

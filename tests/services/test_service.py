@@ -19,15 +19,41 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import leastnoise
+from leastnoise.cli import main
 from leastnoise.tables import census
 from tests.support.postgres_servers import Server
 
 ln: Any = leastnoise
 SCRIPT = Path(__file__).parents[2] / "examples" / "service.py"
 ANALYSTS = ("ann", "bob", "cyd")
-LIMIT, OWN = ln.Privacy(1, "1e-6"), ln.Privacy("1/2", "1e-7")
+LIMIT = ln.Privacy(1, "1e-6")
+CARD = """\
+source = {source}
+unit = "person_id"
+max_rows = 1
+max_groups = 1
+
+[largest]
+epsilon = "4/5"
+
+[ledger]
+path = {{env = "LEASTNOISE_LEDGER"}}
+epsilon = 1
+delta = 1e-6
+
+[columns.age]
+
+[columns.income]
+bounds = [0, 150_000]
+
+[columns.sex]
+groups = ["f", "m"]
+
+{limits}
+"""
 
 
 def token(analyst: str) -> str:
@@ -52,29 +78,29 @@ def settings(tmp_path: Path) -> Path:
         f'{name} = "{hashlib.sha256(token(name).encode()).hexdigest()}"' for name in ANALYSTS
     )
     path = tmp_path / "service.toml"
-    source = json.dumps(str(census()))
-    path.write_text(
-        f'[table]\nsource = {source}\nunit = "person_id"\nmax_rows = 1\n[analysts]\n{tokens}\n',
-        encoding="utf-8",
-    )
+    path.write_text(f'card = "people.toml"\n[tokens]\n{tokens}\n', encoding="utf-8")
+    limits = "\n".join(f'[analysts.{name}]\nepsilon = "1/2"\ndelta = 1e-7' for name in ANALYSTS)
+    card = CARD.format(source=json.dumps(str(census())), limits=limits)
+    (tmp_path / "people.toml").write_text(card, encoding="utf-8")
     return path
 
 
-def make_ledger(address: str) -> None:
-    with ln.Ledger(address, limit=LIMIT) as ledger:
-        for analyst in ANALYSTS:
-            ledger.set_limit(OWN, analyst=analyst)
+def make_ledger(settings: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Create the ledger as its owner does, by the card."""
+    monkeypatch.setenv("LEASTNOISE_LEDGER", address)
+    applied = CliRunner().invoke(main, ["card", "apply", str(settings.parent / "people.toml")])
+    assert applied.exit_code == 0, applied.output
 
 
 # ----------------------------------------------------------------------------- without a server
 
 
 @pytest.fixture
-def service(module: Any, settings: Path, tmp_path: Path) -> Iterator[Any]:
-    address = str(tmp_path / "people.ledger")
-    make_ledger(address)
-    read = module.Settings.read(settings, {"LEASTNOISE_LEDGER": address})
-    with closing(module.Service(read)) as made:
+def service(
+    module: Any, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    make_ledger(settings, str(tmp_path / "people.ledger"), monkeypatch)
+    with closing(module.Service(module.Settings.read(settings))) as made:
         yield made
 
 
@@ -115,8 +141,25 @@ def call(module: Any, service: Any, path: str, body: bytes = b"", who: str = "an
         ('{"query": "sum", "share": "1/9"}', "lacks a field"),
         ('{"query": "count"}', "Exactly one of privacy="),
         ('{"query": "count", "privacy": 1}', "privacy must be an object"),
-        ('{"query": "count", "share": "1/9", "where": "x x"}', "where must be a condition"),
+        ('{"query": "count", "share": "1/9", "where": "x x"}', "where must be a valid condition"),
         ('{"query": "count", "share": "1/9", "by": 5}', "by"),
+        (
+            '{"query": "mean", "column": "income", "bounds": [0, 200000], "share": "1/9"}',
+            "people.toml, line 17 allows bounds of 'income' within [0, 150000]",
+        ),
+        (
+            '{"query": "count", "where": "hours > 40", "share": "1/9"}',
+            "must not use the column 'hours': people.toml lists other columns only",
+        ),
+        (
+            '{"query": "count", "by": "sex", "groups": ["f", "x"], "share": "1/9"}',
+            "people.toml, line 20",
+        ),
+        (
+            '{"query": "count", "by": "sex", "max_groups": 2, "share": "1/9"}',
+            "people.toml, line 4",
+        ),
+        ('{"query": "count", "privacy": {"epsilon": "0.9"}}', "people.toml, line 7"),
         (
             '{"query": "sum", "column": "income", "bounds": [1, 0], "share": "1/9"}',
             "The lower bound",
@@ -169,13 +212,24 @@ def test_a_query_is_charged_to_the_analyst_who_asks(module: Any, service: Any) -
     assert call(module, service, "/budget", who="cyd")[1]["spent"]["epsilon"] == "0"
 
 
-def test_an_analyst_without_a_limit_is_not_served(
-    module: Any, settings: Path, tmp_path: Path
-) -> None:
-    address = str(tmp_path / "other.ledger")
-    ln.Ledger(address, limit=LIMIT).close()
-    with pytest.raises(ln.errors.InvalidParameter, match="'ann' has no limit in the ledger"):
-        module.Service(module.Settings.read(settings, {"LEASTNOISE_LEDGER": address}))
+@pytest.mark.parametrize("limit", ["[analysts.ann]\n", ""])
+def test_an_analyst_without_a_limit_is_not_served(limit: str, module: Any, settings: Path) -> None:
+    card = settings.parent / "people.toml"
+    text = card.read_text(encoding="utf-8")
+    own = '[analysts.ann]\nepsilon = "1/2"\ndelta = 1e-7\n'
+    assert own in text
+    card.write_text(text.replace(own, limit), encoding="utf-8")
+    with pytest.raises(ln.errors.InvalidParameter, match="states no limit of the analyst 'ann'"):
+        module.Service(module.Settings.read(settings))
+
+
+def test_a_query_needs_only_what_the_card_leaves_open(module: Any, service: Any) -> None:
+    body = b'{"query": "mean", "column": "income", "by": "sex", "share": "1/2"}'
+    status, found = call(module, service, "/query", body)
+    assert status == 200
+    assert [row["group"]["sex"] for row in found["groups"]] == ["f", "m"]
+    for row in found["groups"]:
+        assert 0 < row["low"] < row["value"] < row["high"] < 150_000
 
 
 # ------------------------------------------------------------------------------- with real servers
@@ -234,10 +288,10 @@ def count_above(age: int, share: str = "1/20") -> dict[str, str]:
 
 @pytest.mark.long
 def test_three_analysts_ask_two_servers_and_overspend_nothing(
-    settings: Path, quick_postgres: Server
+    settings: Path, quick_postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = quick_postgres.database()
-    make_ledger(address)
+    make_ledger(settings, address, monkeypatch)
     with serving(settings, address) as one, serving(settings, address) as two:
         assert ask(one, "ann", path="/healthz") == (200, {"status": "ok"})
         # 25 different queries of each analyst for 1/20 of their limit: 20 fit into it, and together
@@ -273,17 +327,16 @@ def test_three_analysts_ask_two_servers_and_overspend_nothing(
 
 
 @pytest.mark.long
-def test_a_restart_keeps_budgets_and_answers(settings: Path, quick_postgres: Server) -> None:
+def test_a_restart_keeps_budgets_and_answers(
+    settings: Path, quick_postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = quick_postgres.database()
-    make_ledger(address)
+    make_ledger(settings, address, monkeypatch)
     kept = []
     mean = {
         "query": "mean",
         "column": "income",
-        "bounds": [0, 150_000],
         "by": "sex",
-        "groups": ["f", "m"],
-        "max_groups": 1,
         "share": "1/2",
     }
     for _ in range(2):

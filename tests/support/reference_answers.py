@@ -8,7 +8,7 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +17,8 @@ from typing import Any
 import leastnoise as ln
 
 Row = dict[str, Any]
+# Queries that select a bin, in which a unit counts.
+_SELECTING = (ln.Quantile, ln.Min, ln.Max, ln.EstimateBounds)
 Figures = dict[tuple[Any, ...], tuple[int, ...]]
 
 
@@ -34,7 +36,7 @@ def figures(
 
     Args:
         rows: The table.
-        question: A query; its ``where`` is not read here.
+        question: Any registered query; its ``where`` is not read here.
         unit: The column of units, None if a row is a unit.
         max_rows: How many rows of a unit count in a group, unless the question states it.
         salt: The key of the hash that chooses in which groups a unit counts.
@@ -51,22 +53,21 @@ def figures(
         at = place(row) if kept(row) else None
         if who is not None and at is not None:
             held[who][at[0]].append(at[1])
-    total: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0])
+    total: dict[tuple[Any, ...], list[int]] = defaultdict(lambda: [0, 0, 0])
     for who, groups in held.items():
         chosen = list(groups)
         if unit is not None:
-            chosen.sort(key=lambda group: _hash(salt, who, *group))
-            if isinstance(question, ln.Quantile):  # the first bin of each group
+            chosen.sort(key=lambda group: order_of_group(salt, who, *group))
+            if isinstance(question, _SELECTING):  # the first bin of each group
                 chosen = list({group[:-1]: group for group in reversed(chosen)}.values())[::-1]
-                chosen.sort(key=lambda group: _hash(salt, who, *group))
+                chosen.sort(key=lambda group: order_of_group(salt, who, *group))
             chosen = chosen[: question.groups_per_unit]
         for group in chosen if place.grouped else groups:
-            n, s = place.share(groups[group], most)
-            total[group][0] += n
-            total[group][1] += s
+            for column, figure in enumerate(place.share(groups[group], most)):
+                total[group][column] += figure
     if not place.grouped:
-        total[()] = total.get((), [0, 0])
-    return {group: place.figures(*both) for group, both in total.items()}
+        total[()] = total.get((), [0, 0, 0])
+    return {group: place.figures(*all_) for group, all_ in total.items()}
 
 
 class _Place:
@@ -74,12 +75,12 @@ class _Place:
 
     def __init__(self, question: Any, whole: bool) -> None:
         self.query = question
-        self.cells = isinstance(question, ln.Histogram | ln.Quantile)
+        self.cells = isinstance(question, (ln.Histogram, *_SELECTING))
         self.grouped = bool(question.by) or self.cells
-        self.mean = isinstance(question, ln.Mean)
+        self.mean = isinstance(question, ln.Mean | ln.Variance)
         self.low, self.high, self.step = 0, 0, Fraction(1)
-        if isinstance(question, ln.Sum | ln.Mean | ln.Quantile):
-            rough = self.mean or isinstance(question, ln.Quantile)
+        if isinstance(question, (ln.Sum, ln.Mean, ln.Variance, *_SELECTING)):
+            rough = not isinstance(question, ln.Sum)
             steps = 1 << (20 if rough else 40)
             exact = whole and not self.mean
             bounds = question.clipping_bounds
@@ -88,6 +89,7 @@ class _Place:
             self.low, self.high, self.step = lattice(bounds, steps, exact)
             self.exact = exact and all(end.denominator == 1 for end in question.clipping_bounds)
         self.middle = (self.low + self.high) // 2 if self.mean else 0
+        self.whole = whole
 
     def __call__(self, row: Row) -> tuple[tuple[Any, ...], int] | None:
         question = self.query
@@ -106,7 +108,10 @@ class _Place:
             low, high = question.clipping_bounds
             value = Fraction(int(not low <= value <= high)) if value is not None else None
         index = self._index(value)
-        if isinstance(question, ln.Quantile):
+        if isinstance(question, ln.EstimateBounds):
+            assert value is not None
+            return (*group, round_bin(value, question.clipping_bounds, self.whole)), 0
+        if isinstance(question, _SELECTING):
             return (*group, self._cell(index)), 0
         return group, index - self.middle
 
@@ -125,19 +130,55 @@ class _Place:
             return self.high if value > 0 else self.low
         return min(max(round(value / self.step), self.low), self.high)
 
-    def share(self, indices: list[int], most: int) -> tuple[int, int]:
-        """Return what a unit's rows in a group count for."""
-        low, high, added = self.low - self.middle, self.high - self.middle, sum(indices)
+    def share(self, indices: list[int], most: int) -> tuple[int, int, int]:
+        """Return what a unit's rows in a group count for: rows, sum, sum of squares."""
+        n = min(len(indices), most)
+        low, high = self.low - self.middle, self.high - self.middle
+        added = self._add(indices, most, (low, high))
+        if not isinstance(self.query, ln.Variance):
+            return n, added, 0
+        most_square = max(low * low, high * high)
+        part = 1
+        while most_square / part > 1 << 20:
+            part *= 2
+        centre = _nearest(most_square, part) // 2
+        squares = [_nearest(index * index, part) - centre for index in indices]
+        ends = -centre, _nearest(most_square, part) - centre
+        return n, added, self._add(squares, most, ends)
+
+    def _add(self, indices: list[int], most: int, ends: tuple[int, int]) -> int:
+        added = sum(indices)
         if self.mean and len(indices) > most:
             added = math.floor(float(added) * float(most) / float(len(indices)))
-        ends = most * min(low, 0), most * max(high, 0)
-        return min(len(indices), most), min(max(added, ends[0]), ends[1])
+        return min(max(added, most * min(ends[0], 0)), most * max(ends[1], 0))
 
-    def figures(self, n: int, s: int) -> tuple[int, ...]:
+    def figures(self, n: int, s: int, squares: int) -> tuple[int, ...]:
         """Return what the question asks of a group."""
+        if isinstance(self.query, ln.Variance):
+            return n, s, squares
         if type(self.query) is ln.Sum:
             return (n, s) if self.query.by and self.query.groups is None else (s,)
         return (n, s) if self.mean else (n,)
+
+
+def _nearest(number: int, part: int) -> int:
+    """Return a number in parts, rounded to the nearest, the larger one of two."""
+    return math.floor(Fraction(number, part) + Fraction(1, 2))
+
+
+def round_bin(value: Fraction | float, bounds: tuple[Fraction, Fraction], whole: bool) -> int:
+    """Return between which round numbers a value lies; one of them is on the side of 0."""
+    digits = [Fraction(d) * Fraction(10) ** p for p in range(-9, 16) for d in (1, 2, 5)]
+    sizes = [size for size in digits if not whole or size >= 1]
+    low, high = bounds
+    value = min(max(value, low), high)
+    inner = [edge for edge in (*sizes, *(-size for size in sizes)) if low < edge < high]
+    if value == 0:
+        return sum(edge < 0 for edge in inner) + (low < 0)
+    if value < 0:
+        return sum(edge <= value for edge in inner)
+    at_zero = (low < 0) + (low <= 0 <= high)
+    return sum(edge < value for edge in inner) + at_zero
 
 
 def lattice(
@@ -180,11 +221,37 @@ def _range(value: Fraction | float | None, edges: Sequence[Decimal]) -> int | No
     return None
 
 
-def _hash(salt: str, *names: Any) -> str:
-    """Return md5 of the names as one text, each but the last after its length."""
-    *before, last = [salt, *map(_written, names)]
-    text = "".join(f"{len(part)}:{part}" for part in before) + last
-    return hashlib.md5(text.encode()).hexdigest()
+def order_of_group(salt: str, *names: Any) -> tuple[Any, ...]:
+    """Return what orders groups: a hash of the names, then the names of the group."""
+    texts = [salt, *map(_written, names)]
+    if any(isinstance(name, str | datetime) for name in names):
+        *before, last = texts
+        text = "".join(f"{len(part)}:{part}" for part in before) + last
+        return hashlib.md5(text.encode()).hexdigest()[:12], *names[1:]
+    numbers = [int({"true": "1", "false": "0"}.get(text, text)) for text in texts[1:]]
+    return hash_numbers(salt, numbers), *names[1:]
+
+
+def hash_numbers(salt: str, numbers: Sequence[int]) -> int:
+    """Return the hash of integers: a product of three linear forms, with signed remainders."""
+    a, b, c = (
+        _remainder(_form(f"{salt}:{place}", numbers), prime)
+        for place, prime in enumerate((2147483629, 2147483587, 2147483563))
+    )
+    return _remainder(_remainder(a * b, 2147483579) * c, 2147483549)
+
+
+def _form(salt: str, numbers: Sequence[int]) -> int:
+    """Return a linear form, with factors from 1 to 2²⁷ by SHA-256."""
+    digests = [hashlib.sha256(f"{salt}:{i}".encode()).digest() for i in range(len(numbers) + 1)]
+    first, *factors = (int.from_bytes(digest[:8], "big") % 2**27 + 1 for digest in digests)
+    residues = (_remainder(number, 2147483659) for number in numbers)
+    return first + sum(f * r for f, r in zip(factors, residues, strict=True))
+
+
+def _remainder(number: int, divisor: int) -> int:
+    """Return the remainder with the sign of the number, as SQL does."""
+    return number % divisor if number >= 0 else -(-number % divisor)
 
 
 def _written(name: Any) -> str:

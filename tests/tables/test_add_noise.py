@@ -12,7 +12,8 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
-from leastnoise.core.release import JointRows, Releaser
+from leastnoise.core.joint_release import JointRows
+from leastnoise.core.release import Releaser
 from leastnoise.tables import Count, GroupedAnswers, Mean, ProtectedTable, Quantile, Sum
 from tests.support.confidence_intervals import FALSE_ALARM
 from tests.support.postgres_servers import Server

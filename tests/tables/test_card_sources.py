@@ -91,5 +91,21 @@ def test_wrong_statements_are_rejected_with_their_line(
 def test_what_the_card_states_of_reading_is_fixed(card: Path) -> None:
     with pytest.raises(InvalidParameter, match="states the delimiter, which is fixed"):
         ln.protect(card=card, ledger=ln.UNRECORDED, **{"delimiter": "|"})  # type: ignore[call-overload]
-    with pytest.raises(InvalidParameter, match="types, which is fixed"):
+    with pytest.raises(InvalidParameter, match="states the type of columns, which is fixed"):
         ln.protect(card=card, ledger=ln.UNRECORDED, types={"who": "int"})  # type: ignore[call-overload]
+
+
+def test_a_card_states_decimal_commas_and_decimals(tmp_path: Path) -> None:
+    lines = [f"{number};{number % 10},5" for number in range(2_000)]
+    (tmp_path / "a.csv").write_text("id;price\n" + "\n".join(lines))
+    card = tmp_path / "a.toml"
+    card.write_text(
+        'source = "a.csv"\ndelimiter = ";"\ndecimal = ","\nunit = "id"\nmax_rows = 1\n'
+        '[columns.price]\ntype = "decimal"\nbounds = [0, 10]\n'
+    )
+    with ln.protect(card=card, ledger=ln.UNRECORDED) as table:
+        assert table.source.kinds["price"] == "decimal"
+        assert abs(table.mean("price", privacy=ln.Privacy(50)).value - 5) < 0.5
+    card.write_text(card.read_text().replace('decimal = ","', 'decimal = "x"'))
+    with pytest.raises(InvalidParameter, match="decimal must be a point or a comma, got 'x'"):
+        ln.protect(card=card, ledger=ln.UNRECORDED)

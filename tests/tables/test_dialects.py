@@ -4,6 +4,7 @@ For each of them a line changes no row but its own, and nothing is guessed.
 """
 
 import gzip
+import itertools
 import json
 import random
 import re
@@ -19,7 +20,8 @@ from click.testing import CliRunner
 from leastnoise import UNRECORDED, Privacy, protect
 from leastnoise.cli import main
 from leastnoise.errors import InvalidParameter, Unsupported
-from leastnoise.tables.sources import fetch, open_source
+from leastnoise.tables.sources import fetch, open_source, transcode
+from leastnoise.tables.where import parse_condition, truth
 from tests.tables.test_csv_lines import read_line
 
 DELIMITERS = [",", ";", "\t", "|"]
@@ -152,6 +154,119 @@ def test_half_of_a_pair_in_utf_16_omits_its_own_line(
     assert fetch(source, source.table) == expected
 
 
+SEVERAL = {
+    "shift_jis": "日本語ｱ表ソ",
+    "cp932": "日本語①髙ソ",
+    "euc_jp": "日本語ｱ丂",
+    "euc_kr": "한국어",
+    "cp949": "한국어똠",
+    "gb2312": "中文",
+    "gbk": "中文镕",
+    "gb18030": "中文镕é\U0001f600",
+    "big5": "中文功許",
+    "big5hkscs": "中文功許",
+}
+
+
+@pytest.mark.parametrize("encoding", [*SEVERAL, "shift_jis_2004", "euc_jis_2004", "cp950"])
+def test_no_character_of_several_bytes_contains_a_line_end(encoding: str) -> None:
+    """So a file can be split at the line ends before it is decoded: all sequences of bytes.
+
+    A sequence of four bytes, in gb18030 alone, has digits as its second and fourth byte.
+    """
+    starts = [bytes(pair) for pair in itertools.product(range(256), repeat=2)]
+    starts += [bytes([first]) for first in range(256)]
+    if encoding == "gb18030":
+        starts += [bytes([a, b, c]) for a in range(0x81, 0xFF) for b in range(0x30, 0x3A)
+                   for c in (0x81, 0xA0, 0xFE)]  # fmt: skip
+    for start in starts:
+        for end in (b"\n", b"\r"):
+            text = end.decode()
+            try:
+                read = (start + end).decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            assert read.endswith(text), (start, end)
+            assert read[:-1] == start.decode(encoding), (start, end)
+            ends = start.count(b"\n") + start.count(b"\r")
+            assert read.count("\n") + read.count("\r") == ends + 1, (start, end)
+
+
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("encoding", SEVERAL)
+def test_a_line_of_several_bytes_per_character_is_read_by_itself(
+    encoding: str, compressed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of random pieces, in blocks of 7 bytes; each line is decoded by Python alone."""
+    monkeypatch.setattr(transcode, "_AT_ONCE", 7)
+    chance = random.Random(encoding)
+    known = [character.encode(encoding) for character in SEVERAL[encoding]]
+    pieces = [*known * 2, *[b","] * 6, b"a", b'"', b"7", b"\x81", b"\xff", *(c[:1] for c in known)]
+    path = tmp_path / ("a.csv.gz" if compressed else "a.csv")
+    kept = 0
+    for _ in range(20):
+        lines = [b"".join(chance.choices(pieces, k=chance.randint(0, 9))) for _ in range(24)]
+        content = chance.choice(ENDS).join([b"p,q", *lines])
+        path.write_bytes(gzip.compress(content) if compressed else content)
+        expected = []
+        for line in lines:
+            try:
+                expected.append(read_line(line.decode(encoding).encode(), 2))
+            except UnicodeDecodeError:
+                continue
+        source = open_source(path, encoding=encoding)
+        found = fetch(source, source.table)
+        assert Counter(found) == Counter(row for row in expected if row is not None), content
+        kept += len(found)
+        source.close()
+    assert kept > 40
+
+
+def test_a_long_line_of_several_bytes_per_character_is_omitted_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcode, "_LONGEST_LINE", 50)
+    monkeypatch.setattr(transcode, "_AT_ONCE", 16)
+    long = "語" * 100
+    lines = ["p,q", "1,日", f"2,{long}", f"3,{long}", "4,本", f"5,{long}"]
+    (tmp_path / "a.csv").write_bytes("\n".join(lines).encode("euc_jp"))
+    source = open_source(tmp_path / "a.csv", encoding="euc_jp")
+    assert fetch(source, source.table) == [("1", "日"), ("4", "本")]
+
+
+# ------------------------------------------------------------------------------ decimal commas
+
+NUMBERS = {
+    "3,14": 3.14, "-0,5": -0.5, ",5": 0.5, "7": 7.0, "1e3": 1000.0, " 2,5 ": 2.5, "5,": 5.0,
+    "3.14": None, "1.234,5": None, "1,234,5": None, "1,2.3": None, ",": None, "x": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("types", [{}, {"n": float}, {"n": "decimal"}])
+def test_numbers_have_commas_and_no_points(types: dict[str, Any], tmp_path: Path) -> None:
+    """In sums, in conditions and in expressions, converted or not; texts stay as they are."""
+    (tmp_path / "a.csv").write_text("n;d\n" + "".join(f"{n};2024-01-01\n" for n in NUMBERS))
+    source = open_source(tmp_path / "a.csv", delimiter=";", decimal=",", types=types)
+    values = [value for value in NUMBERS.values() if value is not None]
+    if types == {"n": "decimal"}:
+        values.remove(1000)  # it has an exponent
+    found = fetch(source, source.table.select(source.number("n").cast("float64").name("n")))
+    assert Counter(n for (n,) in found if n is not None) == Counter(values)
+    found = fetch(source, source.table.select(source.value("n * 2").name("n")))
+    assert Counter(n for (n,) in found if n is not None) == Counter(2 * n for n in values)
+    conditions: dict[str, Callable[[float], bool]] = {
+        "n > 2.9": lambda n: n > 2.9,
+        "n = 0.5": lambda n: n == 0.5,
+        "n <= -0.5": lambda n: n <= -0.5,
+        "n * 2 > n + 3": lambda n: n * 2 > n + 3,
+    }
+    for text, holds in conditions.items():
+        rows = source.table.filter(truth(parse_condition(text), source, source.table))
+        assert fetch(source, rows.aggregate(n=rows.count())) == [(sum(map(holds, values)),)], text
+    if not types:
+        assert {row[0] for row in fetch(source, source.table)} == set(NUMBERS)
+
+
 def test_a_rewritten_file_is_deleted_with_its_connection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,11 +297,14 @@ def test_a_rewritten_file_is_deleted_with_its_connection(
         ({"encoding": "klingon"}, InvalidParameter, "encoding must name an encoding"),
         ({"encoding": 7}, InvalidParameter, "encoding must name an encoding"),
         (
-            {"encoding": "shift_jis"},
+            {"encoding": "iso2022_jp"},
             Unsupported,
-            "encoding must be UTF-8, UTF-16, or have one byte",
+            "encoding must be UTF-8, UTF-16, one with one byte for each character, or for instance",
         ),
-        ({"encoding": "utf-7"}, Unsupported, "encoding must be UTF-8, UTF-16, or have one byte"),
+        ({"encoding": "hz"}, Unsupported, "encoding must be UTF-8, UTF-16"),
+        ({"encoding": "utf-7"}, Unsupported, "encoding must be UTF-8, UTF-16"),
+        ({"decimal": ";"}, InvalidParameter, "decimal must be a point or a comma, got ';'"),
+        ({"decimal": 1}, InvalidParameter, "decimal must be a point or a comma, got 1"),
     ],
 )
 def test_wrong_dialects_are_rejected(
@@ -200,12 +318,16 @@ def test_wrong_dialects_are_rejected(
 def test_dialects_are_of_csv_files_and_part_of_the_identity(tmp_path: Path) -> None:
     import pyarrow as pa
 
-    with pytest.raises(InvalidParameter, match="delimiter= and encoding= are of CSV files"):
+    with pytest.raises(
+        InvalidParameter, match="delimiter=, encoding= and decimal= are of CSV files"
+    ):
         open_source(pa.table({"a": [1]}), delimiter=";")
     (tmp_path / "a.csv").write_text("a\n1\n")
-    ways: list[dict[str, Any]] = [{}, {"delimiter": ";"}, {"encoding": "cp1252"}]
+    ways: list[dict[str, Any]] = [{}, {"delimiter": ";"}, {"encoding": "cp1252"}, {"decimal": ","}]
     tables = [open_source(tmp_path / "a.csv", **how).words["table"] for how in ways]
-    assert len(set(tables)) == 3
+    assert len(set(tables)) == 4
+    plain = open_source(tmp_path / "a.csv", decimal=".").words["table"]
+    assert plain == tables[0]
 
 
 # ------------------------------------------------------------------------------------- JSON lines

@@ -30,8 +30,10 @@ def first_example() -> list[doctest.Example]:
     return doctest.DocTestParser().get_examples(section)
 
 
-def executed(cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Run cells in a Jupyter kernel; return what each prints or shows, and raise its errors."""
+def executed(
+    cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> list[list[dict[str, Any]]]:
+    """Run cells in a Jupyter kernel; return the outputs of each, and raise its errors."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -40,10 +42,12 @@ def executed(cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(folder)
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(book, kernel_name="python3", timeout=120).execute()
-    return [
-        "".join(out.get("text") or out["data"]["text/plain"] for out in cell["outputs"]).strip()
-        for cell in book["cells"]
-    ]
+    return [cell["outputs"] for cell in book["cells"]]
+
+
+def shown_text(outputs: list[dict[str, Any]]) -> str:
+    """Return what a cell prints or shows as text."""
+    return "".join(out.get("text") or out["data"]["text/plain"] for out in outputs).strip()
 
 
 def test_the_first_example_of_the_readme_runs_in_a_kernel_without_widgets(
@@ -53,8 +57,13 @@ def test_the_first_example_of_the_readme_runs_in_a_kernel_without_widgets(
     assert any("protect(" in one.source for one in examples)
     widgets = "__import__('importlib.util').util.find_spec('ipywidgets')"
     cells = [f"print({widgets})", *(one.source for one in examples)]
-    shown = executed(cells, tmp_path, monkeypatch)
+    figure = ["from leastnoise import plots", "regions", "plots.answer(regions)"]
+    outputs = executed([*cells, *figure], tmp_path, monkeypatch)
+    shown = [shown_text(each) for each in outputs[: len(cells)]]
     assert shown == ["None", *(one.want.strip() for one in examples)]
+    (table,), (picture,) = outputs[-2:]
+    assert "<caption>count by region</caption>" in table["data"]["text/html"]
+    assert '"text": ["count by region"]' in picture["data"]["text/html"]
 
 
 # --------------------------------------------------------------------------- a missing library
@@ -159,3 +168,44 @@ def test_closing_leaves_a_connection_of_the_caller_open(duck: Any, pg: Any) -> N
         backend.raw_sql("CREATE TABLE people (x int)")
         ln.protect(backend.table("people"), unit=None, ledger=ln.UNRECORDED).close()
         assert backend.table("people").count().to_pyarrow().as_py() == 0
+
+
+def test_na_in_a_csv_file_is_no_null_and_answers_say_so(tmp_path: Path) -> None:
+    """The note is in the answer if a condition asks, and gone with the column converted."""
+    path = tmp_path / "flights.csv"
+    path.write_text("delay,day\n" + "NA,1\n" * 300 + ",1\n" * 50 + "7,\n" * 5)
+    note = "A CSV field is null only if it is empty"
+    for types, count in (({}, 50), ({"delay": int}, 350)):
+        with ln.protect(path, unit=None, ledger=ln.UNRECORDED, types=types) as flights:
+            answer = flights.count(where="not delay is not null", privacy=ln.Privacy(50))
+            assert answer.value == count
+            assert (note in str(answer)) is (not types)
+            assert note not in str(flights.count(where="delay = 7", privacy=ln.Privacy(50)))
+            mean = flights.mean("delay", bounds=(0, 9), where="day is null", privacy=ln.Privacy(50))
+            assert note in str(mean)
+
+
+def test_a_name_with_blanks_in_an_expression_needs_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("HbA1c (%),Num Drugs\n7,2\n")
+    with ln.protect(path, unit=None, ledger=ln.UNRECORDED) as table:
+        message = (
+            r"No column 'Num Drugs / 2' in .*\. If it is an expression, write \"Num Drugs\" in"
+        )
+        with pytest.raises(ln.errors.InvalidParameter, match=message):
+            table.sum("Num Drugs / 2", bounds=(0, 9), privacy=ln.Privacy(1))
+        answer = table.sum('"Num Drugs" / 2', bounds=(0, 9), privacy=ln.Privacy(1))
+        assert answer.subject.title == 'sum of "Num Drugs" / 2'
+
+
+def test_the_source_comes_before_the_column(tmp_path: Path, monkeypatch: Any) -> None:
+    from click.testing import CliRunner
+
+    from leastnoise.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("x\n1\n")
+    words = ["mean", "x", "a.csv", "--bounds", "0", "9", "--row-is-unit", "--epsilon", "1"]
+    done = CliRunner().invoke(main, [*words, "--unrecorded"])
+    assert done.exit_code == 2
+    assert "SOURCE must come before COLUMN, got 'x' before 'a.csv'" in done.output

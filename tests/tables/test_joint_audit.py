@@ -9,7 +9,7 @@ import leastnoise as ln
 from leastnoise.mechanism import JointPart
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
-GROUPS, CALLS, EPSILON = 5_000, 4, 1
+GROUPS, CALLS, EPSILON = 5_000, 15, 1
 # Events that the count and the sum of value − middle are both large; a unit adds 1 to both.
 EVENTS = [(2, 2.0), (3, 3.0), (4, 4.0), (1, 4.0)]
 

@@ -19,7 +19,7 @@ from leastnoise.core.gaussian_cost import cost_of_guarantee, find_caps
 from leastnoise.mechanism import PermuteAndFlip
 from leastnoise.tables import ProtectedTable, Quantile
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
-from leastnoise.tables.queries.quantile import rank_errors
+from leastnoise.tables.queries.selecting import rank_errors
 
 BOTH = ln.Privacy(1, "1e-6")
 TABLE = pa.table(

@@ -1,3 +1,4 @@
+# ruff: noqa: DTZ001
 """Conditions that programs build: columns, values and parameters, never pasted into a text."""
 
 import math
@@ -47,6 +48,12 @@ def flights() -> Iterator[ProtectedTable]:
         (ln.col("x") <= np.int64(7), "x <= 7"),
         (ln.col("flag") == True, "flag = true"),  # noqa: E712 -- of a column
         (ln.col("day") >= date(2024, 2, 29), "day >= date '2024-02-29'"),
+        (ln.col("at") < datetime(2024, 2, 29), "at < timestamp '2024-02-29 00:00:00'"),
+        (
+            ln.col("timestamp") == datetime(1, 1, 1, 2, 3, 4, 5),
+            "timestamp = timestamp '0001-01-01 02:03:04.000005'",
+        ),
+        (ln.col("at") > "2024-02-29 12:30", "at > '2024-02-29 12:30'"),
         (ln.col("a").isin(["x", "y"]), "a in ('x', 'y')"),
         (~ln.col("a").isin((1, 2)), "not a in (1, 2)"),
         (ln.col("a").between(1, 2.5), "a between 1 and 2.5"),
@@ -84,9 +91,12 @@ def test_expressions_of_a_program_are_stored_as_their_text() -> None:
         ),
         (
             lambda: ln.col("a") > -math.inf,
-            "must be a string, a boolean, a finite number or a date, got",
+            "must be a string, a boolean, a finite number, a date or a timestamp, got",
         ),
-        (lambda: ln.col("a") > datetime(2024, 1, 1, tzinfo=UTC), "got an object of type datetime"),
+        (
+            lambda: ln.col("a") > datetime(2024, 1, 1, tzinfo=UTC),
+            "without a time zone, got one with a time zone",
+        ),
         (lambda: ln.col("a") == b"x", "got an object of type bytes"),
         (lambda: ln.col("a") > Fraction(1, 3), "got an object of type Fraction"),
         (lambda: ln.col("a") > 10**5000, "must have at most 800 digits and an exponent of at mo"),
@@ -97,7 +107,7 @@ def test_expressions_of_a_program_are_stored_as_their_text() -> None:
         (lambda: ln.Count(where=ln.col("a").isin([1, "x"])), "a number like the value before it"),
         (
             lambda: ln.Count(where=ln.col("a") > "x"),
-            "where a number or a date is expected. Strings",
+            "where a number, a date or a timestamp is expected. Strings",
         ),
         (lambda: ln.Count(where=ln.col("a").like("x\\")), "a backslash that escapes nothing"),
         (lambda: ln.Count(where=ln.col("a") / 0 > 1), "where a number other than 0 is expected"),
@@ -203,7 +213,11 @@ def test_parameters_are_values(text: str, params: Any, canonical: str) -> None:
         ("a = :x", {"x": [1]}, "where a single value is expected. A list is for in"),
         ("a in :x", {"x": []}, "where a list of 1 to 1000 values of one kind is expected"),
         ("a in :x", {"x": [1, "a"]}, "where a list of 1 to 1000 values of one kind is expected"),
-        ("a > :x", {"x": "5"}, "where a number or a date is expected. Strings and booleans"),
+        (
+            "a > :x",
+            {"x": "5"},
+            "where a number, a date or a timestamp is expected. Strings and booleans",
+        ),
         ("a like :x", {"x": 5}, "where a pattern in single quotes is expected"),
         ("a / :x > 1", {"x": 0}, "where a number other than 0 is expected"),
         ("a = :x", {"x": None}, "The parameter 'x' must be a string, a boolean, a finite number"),

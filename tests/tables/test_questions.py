@@ -11,7 +11,20 @@ from typing import Any
 import pytest
 
 import leastnoise as ln
-from leastnoise.tables import ClippedShare, Count, Histogram, Mean, ProtectedTable, Quantile, Sum
+from leastnoise.tables import (
+    ClippedShare,
+    Count,
+    EstimateBounds,
+    Histogram,
+    Max,
+    Mean,
+    Min,
+    ProtectedTable,
+    Quantile,
+    Std,
+    Sum,
+    Variance,
+)
 from leastnoise.tables.execute import make_batches, run
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery
@@ -93,6 +106,15 @@ def asked(*, text: bool) -> Iterator[Asked]:
         (Quantile("wage", "0.5", bounds=(0, 500), bins=10, by=["region", "grade"], groups=pairs,
                   max_groups=1, where=USUAL), usual),
         (Quantile("hours", "0.5", bounds=(0, 60), bins=20, by="region", max_groups=2), everything),
+        (Variance("income", bounds=(-100, 1000), by="region", max_groups=1), everything),
+        (Variance("hours", bounds=(0, 60), where=GROWN), grown),
+        (Std("wage", bounds=("0.1", "700.7"), by="grade", max_groups=1,
+             groups=keys(1, 3, 9)), everything),
+        (Min("income", bounds=(-100, 1000), bins=7), everything),
+        (Max("hours", bounds=(0, 60), bins=60, by="region", max_groups=1), everything),
+        (EstimateBounds("income", bounds=(-(1 << 53), 1 << 53)), everything),
+        (EstimateBounds("hours", bounds=(-3, 50), by="region", max_groups=2), everything),
+        (EstimateBounds("wage", bounds=("0.25", 100)), everything),
         (ClippedShare("income", bounds=(-50, "500.5"), where=GROWN), grown),
         (ClippedShare("hours", bounds=(10, 40), by="region", max_groups=2), everything),
         (ClippedShare("wage", bounds=("0.1", "99.9"), by="grade", max_groups=1), everything),

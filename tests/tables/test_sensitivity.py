@@ -14,7 +14,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.tables import ClippedShare, Count, Histogram, Mean, Quantile, Sum
+from leastnoise.tables import (
+    ClippedShare,
+    Count,
+    EstimateBounds,
+    Histogram,
+    Max,
+    Mean,
+    Min,
+    Quantile,
+    Std,
+    Sum,
+    Variance,
+)
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
 from leastnoise.tables.execute import make_batches
 from leastnoise.tables.queries.plan import plan_query
@@ -58,9 +70,20 @@ QUESTIONS: tuple[Any, ...] = (
     Count(where="i - h > 0 or g like '%a%' or x < r or name = g"),
     Count(by="i - h", max_groups=2, groups=[0, 1, 7]),
     Sum("i * h - 2", bounds=(-7, 3), by="weekday(day)", max_groups=2),
+    Count(where="day >= '1970-01-01' or day between '0001-01-01' and '0001-01-02'"),
     Sum("year(day)", bounds=(0, 2024), where="month(day) != 2"),
     Mean("x * r - i", bounds=(-3, 2), by="month(day)", max_groups=1),
     Quantile("(x + r) / 3", "0.5", bounds=(-1, 3), bins=4),
+    Variance("x", bounds=(-3, 2)),
+    Variance("r", bounds=(1, 5), by="g", max_groups=2),
+    Variance("i", bounds=(-9, 9), by=["g", "b"], max_groups=1, groups=[("a", True)]),
+    Variance("i", bounds=(-(1 << 53), 1 << 53)),
+    Std("x * r - i", bounds=(-3, 2), by="month(day)", max_groups=1),
+    Min("x", bounds=(-1, 3), bins=4),
+    Max("i", bounds=(-7, 7), bins=5, by="g", max_groups=2),
+    Min("x", bounds=(-1, 3), bins=4, by="g", groups=["a", "b"], max_groups=3),
+    EstimateBounds("x", bounds=(-9, 1e6)),
+    EstimateBounds("i", bounds=(-(1 << 53), 1 << 53), by="g", max_groups=2),
     Count(of="units"),
     Count(of="units", by="g", max_groups=2, where="i >= -1"),
     ClippedShare("x", bounds=(-1, "0.7")),
@@ -76,6 +99,11 @@ OWN_ROWS: tuple[Any, ...] = (
     ClippedShare("i", bounds=(-3, 3), max_rows=4),
     Histogram("i", edges=[-7, 0, 7], max_groups=1, max_rows=2),
     Quantile("x", "0.25", bounds=(-1, 3), bins=4, by="g", max_groups=2, max_rows=1),
+    Variance("i", bounds=(-9, 9), by="g", max_groups=1, max_rows=4),
+    Std("x", bounds=(-3, 2), max_rows=1),
+    Min("x", bounds=(-1, 3), bins=4, by="g", max_groups=2, max_rows=4),
+    Max("i", bounds=(-7, 7), bins=5, max_rows=1),
+    EstimateBounds("i", bounds=(-(1 << 53), 1 << 53), by="g", max_groups=2, max_rows=4),
 )
 # By the columns of a lookup, whose key is "h".
 LOOKED_UP: tuple[Any, ...] = (
@@ -91,11 +119,17 @@ LOOKUP = pa.table(
         "size": [5, None, 7],
     }
 )
+# Of "name", converted to a decimal; it is then no column of units.
+CONVERTED: tuple[Any, ...] = (
+    Sum("name", bounds=(-3, 7)),
+    Mean("name - x", bounds=(-3, 13), where="name != 12.5"),
+    Quantile("name", "0.5", bounds=(-4, 16), bins=5),
+)
 _UNITS: tuple[tuple[str | None, int], ...] = ((None, 1), ("id", 1), ("id", 2), ("name", 3))
 
 _FIELDS = st.tuples(
     st.sampled_from(UNITS),
-    st.sampled_from(NAMES),
+    st.sampled_from((*NAMES, "-2.5", " 12.50", "+7.000000000000000001", "1e3")),
     st.sampled_from(GROUPS),
     st.sampled_from((0, 1, None)),
     st.sampled_from(DAYS),
@@ -131,6 +165,8 @@ def numbers(made: PlannedQuery, rows: list[tuple[Any, ...]]) -> list[dict[Any, A
     """Return, of each kind of number that is released, all of them: by group, or where compared."""
     keys = len(made.selection.by)
     question = made.query
+    if isinstance(question, Min | Max | EstimateBounds):
+        return tails(made, rows)
     if not isinstance(question, Quantile):
         return [
             {row[:keys]: row[keys + place] * number.step for row in rows}
@@ -149,6 +185,27 @@ def numbers(made: PlannedQuery, rows: list[tuple[Any, ...]]) -> list[dict[Any, A
     return [totals, ranks] if len(made.numbers) == 2 else [ranks]
 
 
+def tails(made: PlannedQuery, rows: list[tuple[Any, ...]]) -> list[dict[Any, Any]]:
+    """Return the rows of each group, if groups are discovered, and those on each side of edges."""
+    keys, question = len(made.selection.by), made.query
+    assert isinstance(question, Min | Max | EstimateBounds)
+    bins: dict[Any, list[int]] = {}
+    for row in rows:
+        bins.setdefault(row[: keys - 1], [0] * question.grid.count)[row[keys - 1]] = row[keys]
+    totals = {group: sum(counts) for group, counts in bins.items()}
+    below = {
+        (group, "below", edge): rows_below
+        for group, counts in bins.items()
+        for edge, rows_below in enumerate(accumulate(counts[:-1]))
+    }
+    above = {
+        (group, "above", edge): totals[group] - rows_below
+        for (group, _, edge), rows_below in below.items()
+    }
+    sides = {Min: below, Max: above, EstimateBounds: below | above}[type(question)]
+    return [totals, sides] if len(made.numbers) == 2 else [sides]
+
+
 def check_moves(made: PlannedQuery, results: list[list[tuple[Any, ...]]]) -> None:
     """Check that two results are no farther apart than the noise was made for."""
     before, after = (numbers(made, rows) for rows in results)
@@ -157,7 +214,7 @@ def check_moves(made: PlannedQuery, results: list[list[tuple[Any, ...]]]) -> Non
         assert max(moves.values(), default=0) <= number.sensitivity, "moved too far"
         moved = {key for key, move in moves.items() if move}
         if number.candidates is not None:  # selected by the ranks of all edges of a group
-            moved = {group for group, _ in moved}
+            moved = {key[:-1] for key in moved}
         assert len(moved) <= number.touched, "too many moved"
 
 
@@ -168,6 +225,7 @@ def prepare(engine: Engine, question: Any, unit: tuple[str | None, int], kind: s
         max_rows=None if unit[0] is None else unit[1],
         neighbors=kind,
         ledger=ln.UNRECORDED,
+        types={"name": "decimal"} if question in CONVERTED else None,
     )
     if question in LOOKED_UP:
         people = people.join(LOOKUP, on="h")
@@ -191,8 +249,9 @@ def test_one_unit_moves_no_number_farther_than_its_noise_is_made_for(
     every = [(unit, kind) for kind in (ADD_REMOVE, REPLACE) for unit in _UNITS]
     cases = [
         (question, *case)
-        for place, question in enumerate(QUESTIONS + LOOKED_UP)
+        for place, question in enumerate(QUESTIONS + LOOKED_UP + CONVERTED)
         for case in (every if examples > 1000 else every[place % 8 : place % 8 + 1])
+        if not (question in CONVERTED and case[0][0] == "name")
     ]
     of_units = [case for case in every if case[0][0] is not None]
     cases += [
@@ -240,6 +299,30 @@ def row(unit: int, group: str = "a", x: float = 1.0) -> Row:
             "too far",
         ),
         (
+            Variance("x", bounds=(0, 1)),
+            f"SELECT count(DISTINCT id), 0, sum(4 * (x - 0.5)^2 - 0.5) * {1 << 20} FROM people",
+            ([row(1, x=1.0), row(1, x=1.0), row(2)], [row(2)]),
+            "too far",
+        ),
+        (
+            Variance("x", bounds=(0, 1)),
+            f"SELECT count(DISTINCT id), 0, sum((x - 0.5)^2) * {1 << 22} FROM people",
+            ([row(1, x=1.0), row(2)], [row(2)]),
+            "too far",
+        ),
+        (
+            Min("x", bounds=(0, 1), bins=2),
+            "SELECT (x >= 0.5)::int, count(*) FROM people GROUP BY 1",
+            ([row(1, x=0.0)] * 2 + [row(2)], [row(2)]),
+            "too far",
+        ),
+        (
+            EstimateBounds("x", bounds=(-1, 1)),
+            "SELECT (x > 0.5)::int, count(*) FROM people GROUP BY 1",
+            ([row(1, x=1.0)] * 2 + [row(2)], [row(2)]),
+            "too far",
+        ),
+        (
             Quantile("x", "0.5", bounds=(0, 1), bins=2),
             "SELECT (x >= 0.5)::int, count(*) FROM people GROUP BY 1",
             ([row(1)] * 2 + [row(2)], [row(2)]),
@@ -258,7 +341,19 @@ def row(unit: int, group: str = "a", x: float = 1.0) -> Row:
             "too many",
         ),
     ],
-    ids=["count", "count by", "sum", "mean", "quantile", "quantile by", "histogram"],
+    ids=[
+        "count",
+        "count by",
+        "sum",
+        "mean",
+        "variance",
+        "squares not from their middle",
+        "min",
+        "bounds",
+        "quantile",
+        "quantile by",
+        "histogram",
+    ],
 )
 def test_the_check_above_catches_queries_without_bounds(
     duck: Any, question: Any, naive: str, tables: Tables, wrong: str

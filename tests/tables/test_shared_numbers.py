@@ -215,7 +215,7 @@ def test_equal_blocks_of_joint_noise_are_charged_and_sampled_one_by_one(
 ) -> None:
     """Two means by group with equal bounds need equal noise, of which each has its own sample."""
     queries = [Mean(name, bounds=(0, 6), **common) for name in ("x", "h", "k")]
-    means = people().ask(queries, privacy=ln.Privacy(1))
+    means: list[Any] = list(people().ask(queries, privacy=ln.Privacy(1)))
     noise = [part for mean in means for part in (mean["a"].count, mean["a"].sum)]
     blocks = find_blocks([number.mechanism for number in noise])
     assert len(blocks) == len(queries)

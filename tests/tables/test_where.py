@@ -1,3 +1,4 @@
+# ruff: noqa: DTZ001, DTZ901
 """Conditions: what is read and what is refused, and that they mean the same on every engine.
 
 The meaning is held against an evaluator of its own below: three-valued logic over Fractions.
@@ -6,7 +7,7 @@ The meaning is held against an evaluator of its own below: three-valued logic ov
 import math
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables.sources import Source, fetch, open_source
 from leastnoise.tables.where import check, parse_condition, truth
-from leastnoise.tables.where.expression import float_below
+from leastnoise.tables.where.neighbors import float_below
 from leastnoise.tables.where.nodes import (
     SIGNS,
     Comparison,
@@ -85,6 +86,16 @@ COLUMNS: dict[str, tuple[str, str, str, list[Any]]] = {
         "DATE",
         [date(1, 1, 1), date(1582, 10, 10), date(2024, 2, 29), date(9999, 12, 31)],
     ),
+    "at": (
+        "TIMESTAMP",
+        "TIMESTAMP",
+        "TIMESTAMP_NTZ",
+        [
+            *(datetime(1, 1, 1), datetime(2024, 2, 29), datetime(2024, 2, 29, 12, 30)),
+            *(datetime(2024, 3, 31, 2, 30), datetime(2024, 2, 29, 12, 30, 0, 1)),
+            *(datetime(1969, 12, 31, 23, 59, 59, 999999), datetime.max),
+        ],
+    ),
 }
 ROWS: list[Row] = [
     {"row": place, **{name: [*values, None][place % (len(values) + 1)] for name, values in table}}
@@ -102,6 +113,7 @@ NUMBERS = [
 ]
 WORDS = [*COLUMNS["word"][3], "x", "'; DROP TABLE rows; --", "''", "\\"]
 DAYS = [*COLUMNS["day"][3], date(2024, 3, 1)]
+TIMES = [*COLUMNS["at"][3], datetime(2024, 2, 29, 12, 29, 59, 999999), datetime(2024, 3, 1)]
 
 
 def decimal(number: Fraction) -> Decimal:
@@ -128,7 +140,11 @@ def compare(value: Any, operator: str, other: Any) -> bool | None:
         else:
             difference = Fraction(value) - read_beside(value, other)
             order = (difference > 0) - (difference < 0)
-    elif isinstance(other, date):
+    elif isinstance(value, date):
+        if isinstance(other, str):
+            other = (datetime if len(other) > 10 else date).fromisoformat(other)
+        if isinstance(value, datetime) and not isinstance(other, datetime):
+            other = datetime(other.year, other.month, other.day)
         order = (value > other) - (value < other)
     else:
         order = 0 if value == other else 2
@@ -187,7 +203,9 @@ def relation(value: Any, operator: str, others: list[Any]) -> bool | None:
 
 # ------------------------------------------------------------------------------ random conditions
 
-KINDS = {"word": "text", "flag": "boolean", "day": "date"}
+KINDS = {"word": "text", "flag": "boolean", "day": "date", "at": "timestamp"}
+# Of a column, the other kinds of values that it is compared with.
+BESIDE = {"day": ["day as text"], "at": ["date", "day as text", "time as text"]}
 VALUES: dict[str, st.SearchStrategy[Literal]] = {
     "number": st.one_of(
         st.sampled_from(NUMBERS),
@@ -197,6 +215,11 @@ VALUES: dict[str, st.SearchStrategy[Literal]] = {
     "text": st.sampled_from(WORDS).map(lambda word: Literal("text", word)),
     "boolean": st.booleans().map(lambda flag: Literal("boolean", flag)),
     "date": st.sampled_from(DAYS).map(lambda day: Literal("date", day)),
+    "timestamp": st.sampled_from(TIMES).map(lambda time: Literal("timestamp", time)),
+    "day as text": st.sampled_from(DAYS).map(lambda day: Literal("text", str(day))),
+    "time as text": st.sampled_from(TIMES).map(
+        lambda time: Literal("text", time.isoformat("T" if time.second else " "))
+    ),
 }
 
 
@@ -204,7 +227,7 @@ VALUES: dict[str, st.SearchStrategy[Literal]] = {
 def comparisons(draw: st.DrawFn) -> Node:
     column = draw(st.sampled_from(sorted(COLUMNS)))
     kind = KINDS.get(column, "number")
-    values = VALUES[kind]
+    values = VALUES[draw(st.sampled_from([kind, *BESIDE.get(column, [])]))]
     form = draw(st.sampled_from(["comparison", "comparison", "list", "between", "missing"]))
     if form == "list":
         listed = draw(st.lists(values, min_size=1, max_size=14))
@@ -241,6 +264,7 @@ def test_what_is_printed_reads_as_the_same(root: Node) -> None:
 @given(CONDITIONS, st.data())
 def test_spaces_case_and_brackets_change_nothing(root: Node, data: st.DataObject) -> None:
     keywords = ["and", "between", "date", "false", "in", "is", "not", "null", "or", "true"]
+    keywords.append("timestamp")
     spaces = st.text(" \t\r\n", max_size=3)
 
     def spelled(node: Node) -> str:
@@ -274,6 +298,16 @@ def test_spaces_case_and_brackets_change_nothing(root: Node, data: st.DataObject
         ("date >= Date '2024-02-29'", "\"date\" >= date '2024-02-29'"),
         ("w = 'it''s' or w in ('''')", "w = 'it''s' or w in ('''')"),
         ('a=b AND a<>"b c"', 'a = b and a != "b c"'),
+        ("a = TimeStamp '2024-02-29T12:30' ", "a = timestamp '2024-02-29 12:30:00'"),
+        (
+            "timestamp < timestamp '0001-01-01 00:00:00.5'",
+            "timestamp < timestamp '0001-01-01 00:00:00.500000'",
+        ),
+        (
+            "timestamp in ('2024-02-29', '2024-02-29 12:30')",
+            "timestamp in ('2024-02-29', '2024-02-29 12:30')",
+        ),
+        ("a >= '2024-02-29' and timestamp = 5", "a >= '2024-02-29' and timestamp = 5"),
         ("a-b>3 and a -3 > b", "a - b > 3 and a - 3 > b"),
         ("((a)-(b))*2.0>=-3*c", "(a - b) * 2 >= -3 * c"),
         ("a-(b-c)-d = a*(b*c)/2", "a - (b - c) - d = a * (b * c) / 2"),
@@ -302,7 +336,7 @@ def test_true_is_not_one() -> None:
 COMPARISON = (
     r"where a comparison \(=, !=, <, <=, >, >=, in, between, like, is null\) is expected\. "
 )
-VALUE = r"where a value \(a number, 'text', true, false or date 'YYYY-MM-DD'\) is expected\. "
+VALUE = r"where a value \(a number, 'text', true, false, date '…' or timestamp '…'\) is expected\. "
 WORD = r"where a column, a value, a comparison or a bracket is expected\. "
 NOT_PART = WORD + "A condition compares columns with values; comments and several statements"
 LEFT = r"where a column, not or \( is expected\. The column stands on the left"
@@ -314,7 +348,7 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
         ("", r"got the end at character 1 of '', where a column, not or \( is expected\. Begin a"),
         ("a", f"got the end at character 2 of 'a', {COMPARISON}A column alone is no condition"),
         ("a and b = 1", f"got 'and' at character 3 of .*, {COMPARISON}A column alone"),
-        ("a =", f"got the end at character 4 of 'a =', {VALUE}Write for example age >= 18"),
+        ("a =", f"got the end at character 4 of 'a =', {VALUE}Write, for example, age >= 18"),
         ("a == 1", f"got '=' at character 4 of 'a == 1', {VALUE}Write one ="),
         ("a in (b)", f"got 'b' at character 7 of .*, {VALUE}A list, between and like take values"),
         ("a between b and 2", f"got 'b' at character 11 of .*, {VALUE}A list, between and like"),
@@ -340,22 +374,36 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
             f"a like '{'%' * 1001}'",
             "at character 8 .*, where a pattern in .* more than 1000 charac",
         ),
+        ("Age Group >= 5", f"got 'Group' at .*, {COMPARISON}Write a column's name with blanks in"),
+        ("HbA1c (%) > 7", f"got '%' at character 8 of .*, {NOT_PART}.* Write a column's name with"),
         ("a not 'b'", f"got 'not' at character 3 of .*, {COMPARISON}Write is null, is not nu"),
         ("a is 3", f"got 'is' at character 3 of 'a is 3', {COMPARISON}Write is null, is not null"),
         ("lower(a) = 'b'", rf"got '\(' at character 6 of .*, {COMPARISON}Functions and queries ar"),
         ("a = lower('b')", r"got '\(' at character 10 of .*, or or the end is expected. Functions"),
         ("year(lower(a)) = 1", r"got '\(' at character 11 of .*, where \) is expected. Functions"),
         ("a in (select b from c)", f"got 'select' at character 7 of .*, {VALUE}A list, between"),
-        ("a in ()", rf"got '\)' at character 7 of 'a in \(\)', {VALUE}Write for example age >= 18"),
+        (
+            "a in ()",
+            rf"got '\)' at character 7 of 'a in \(\)', {VALUE}Write, for example, age >= 18",
+        ),
         ("a in 1", r"got '1' at character 6 of 'a in 1', where \( and a list of values is exp"),
         ("a in (1", r"got the end at character 8 of 'a in \(1', where , or \) is expected"),
         ("a in (1, 'x')", "got \"'x'\" at character 10 of .*, where a number like the value befor"),
         ("a in ('1', true)", "got 'true' at character 12 of .*, where a text like the value befor"),
         ("a between 1 or 2", "got 'or' at character 13 of .*, where and is expected. Write it as"),
         ("a between 1 and date '2024-01-01'", "at character 17 of .*, where a number like the"),
-        ("a between 'a' and 'b'", "at character 11 of .*, where a number or a date is expected. S"),
-        ("a < 'x'", "at character 5 of .*, where a number or a date is expected. Strings and bool"),
-        ("a >= true", "got 'true' at character 6 of .*, where a number or a date is expected"),
+        (
+            "a between 'a' and 'b'",
+            "at character 11 of .*, where a number, a date or a timestamp is expected. S",
+        ),
+        (
+            "a < 'x'",
+            "at character 5 of .*, where a number, a date or a timestamp is expected. Strings",
+        ),
+        (
+            "a >= true",
+            "got 'true' at character 6 of .*, where a number, a date or a timestamp is expected",
+        ),
         ("a = 1 b = 2", "got 'b' at character 7 of .*, where and, or or the end is expected. Join"),
         ("a = 1)", r"got '\)' at character 6 of 'a = 1\)', where and, or or the end is expected"),
         ("a = 5-3", "got '-' at character 6 of 'a = 5-3', where no operator between constants is"),
@@ -387,6 +435,17 @@ LEFT = r"where a column, not or \( is expected\. The column stands on the left"
         ("(a = 1", r"got the end at character 7 of '\(a = 1', where and, or or \) is expected. C"),
         ("a = date '2023-02-29'", "at character 10 of .*, where a day as 'YYYY-MM-DD' is expected"),
         ("a = date '20240229'", "at character 10 of .*, where a day as 'YYYY-MM-DD' is expected"),
+        ("a = timestamp '2024-02-30 12:00'", "at character 15 of .*, where a time without a zone"),
+        ("a = timestamp '2024-02-29 24:00'", "at character 15 of .*, where a time without a zone"),
+        ("a = timestamp '2024-02-29 12:00Z'", "at character 15 of .*, where a time without a zone"),
+        ("a = timestamp '2024-02-29 12:00+01:00'", "at character 15 of .*, where a time without"),
+        ("a = timestamp '2024-02-29'", "where a time without .* Write it as in timestamp '2024-"),
+        ("a = timestamp '2024-02-29 12:00:00.1234567'", "where a time without a zone as 'YYYY-"),
+        ("a < '2024-02-30'", "at character 5 of .*, where a number, a date .* Write a day as '20"),
+        ("a < '2024-02-28 12:00Z'", "at character 5 of .* Write a day as .* without a zone"),
+        ("timestamp '2024-02-29 12:00' < a", f"got 'timestamp' at character 1 of .*, {LEFT}"),
+        ("date '2024-02-29' < a", f"got 'date' at character 1 of .*, {LEFT}"),
+        ("a between timestamp '2024-02-29 12:00' and date '2024-03-01'", "a timestamp like the v"),
         ("a = date 3", "got '3' at character 10 of .*, where a day as 'YYYY-MM-DD' is expected"),
         ("a = 1_000", "got '1_' at character 5 of .*, where a number is expected. Write it as 10"),
         ("a = 0x10", "got '0x' at character 5 of .*, where a number is expected"),
@@ -678,6 +737,9 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
         "cell != true": [8],
         "cell >= date '2024-02-01'": [9],
         "cell is null": [6],
+        "cell = '2024-02-29'": [9],
+        "cell >= timestamp '2024-02-28 23:59'": [9],
+        "cell < timestamp '2024-02-29 00:00'": [],
         "cell is not null and not cell = 'abc'": [0, 1, 2, 3, 4, 7, 8, 9, 10],
     }.items():
         assert kept(source, parse_condition(text)) == expected, text
@@ -688,6 +750,8 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
     [
         ("worb = 'a'", "No column 'worb' in .*. Did you mean 'word'?"),
         ("Word = 'a'", "No column 'Word' in .*. Did you mean 'word'?"),
+        ("word != north", r"'north' in .*\. Text is in single quotes, as in word != 'north'\."),
+        ("word = wor", r"Did you mean 'word'\? Text is in single quotes, as in word = 'wor'\."),
         ("small = 1 or zzz = 1", "No column 'zzz' in .*. Check"),
         ("blob is null", "must be about columns of numbers, .*, got the column 'blob' of another"),
         (
@@ -702,7 +766,13 @@ def test_a_csv_file_is_read_as_what_it_is_compared_with(tmp_path: Path) -> None:
         ("word != 1", "compare 'word', a column of kind text, with strings, as in 'north', got"),
         ("flag = 1", "compare 'flag', a column of kind boolean, with true and false, got the num"),
         ("day < 2024", "compare 'day', a column of kind date, with dates, as in date '2024-02-29'"),
-        ("not day = '2024-02-29'", "compare 'day', a column of kind date, with dates"),
+        ("not day = timestamp '2024-02-29 12:30'", "kind date, with dates, .* got the timestamp "),
+        ("day > '2024-02-29 12:30'", "kind date, with dates, .* got the text '2024-02-29 12:30'"),
+        ("at = 'noon'", "kind timestamp, with timestamps without a zone, as in .*, got the text"),
+        ("at like '2024-02-29'", "kind timestamp, with timestamps .*, got the text '2024-02-29'"),
+        ("small > '2024-02-29'", "kind integer, with numbers, got the text '2024-02-29'"),
+        ("word > '2024-02-29'", r"no order .* got 'word' > '2024-02-29'\. If .* types={'word': 'd"),
+        ("not day = '29.2.2024'", "compare 'day', a column of kind date, with dates"),
     ],
 )
 def test_what_does_not_fit_the_columns(duck_rows: Source, text: str, message: str) -> None:

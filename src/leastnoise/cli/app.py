@@ -1,5 +1,6 @@
 """``main``: the commands by name, their help, how errors end them, and the exit codes."""
 
+import gc
 import io
 import re
 import sys
@@ -31,8 +32,10 @@ _MODULES = {
     **dict.fromkeys(("calibrate", "compare", "explain", "privacy-for"), "noise"),
     **dict.fromkeys(("check", "paper", "verify"), "proofs"),
     "card": "card",
+    **dict.fromkeys(("compose", "plan"), "planning"),
     "ledger": "ledger",
     "release": "release",
+    "sql": "sql",
 }
 _TABLES = "Query a table (CSV, Parquet, PostgreSQL)"
 # The help of main: each command with a summary, which is not cut, and without loading it.
@@ -41,16 +44,24 @@ _SECTIONS = {
         "count": "Count rows or people",
         "sum": "Sum a column",
         "mean": "Average a column",
+        "variance": "Compute the variance of a column",
+        "std": "Compute the standard deviation of a column",
         "median": "Find the median of a column",
         "quantile": "Find any quantile of a column",
+        "min": "Find the approximate minimum of a column",
+        "max": "Find the approximate maximum of a column",
+        "estimate-bounds": "Find clipping bounds of a column",
         "histogram": "Count rows per range of a column",
-        "card": "State a table once, for all queries",
+        "sql": "Answer a SELECT with aggregates",
+        "card": "Describe a table once, for all queries",
     },
     "Add noise to a number you computed": {
         "release": "Add noise to one number",
-        "calibrate": "Find the optimal noise for a guarantee",
+        "calibrate": "Find near-optimal noise, with a certificate",
         "compare": "Compare noise distributions for one guarantee",
         "privacy-for": "Find the ε or δ that meets an accuracy target",
+        "plan": "Choose noise for several answers with one guarantee",
+        "compose": "Compute the total guarantee of several releases",
     },
     "Track and verify": {
         "ledger": "Create, inspect and verify a privacy budget",
@@ -79,6 +90,8 @@ _EXIT_CODES = {
     NotPrivate: 4,
     LedgerDamaged: 4,
 }
+# The new objects after which garbage is collected, instead of Python's 700 or 2,000.
+_OBJECTS = 100_000
 
 
 class Group(click.Group):
@@ -89,6 +102,9 @@ class Group(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")
+        # A command loads hundreds of modules and ends. Collecting garbage meanwhile would take a
+        # fifteenth of its time.
+        gc.set_threshold(_OBJECTS)
         return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -337,8 +353,8 @@ def _table_queries() -> "dict[str, TableQuery]":
 def main() -> None:
     """Publish statistics about people with differential privacy.
 
-    A certificate states how close to optimal the noise of calibrate is, and in
-    which class.
+    calibrate and release add noise to a single number. A certificate proves how
+    close to optimal this noise is.
 
     \b
     leastnoise ledger create people.ledger --epsilon 1 --delta 1e-6

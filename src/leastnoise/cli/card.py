@@ -32,7 +32,7 @@ class _Cards(click.Group):
 
 @click.group(cls=_Cards, subcommand_metavar="COMMAND [OPTIONS]", options_metavar="")
 def card() -> None:
-    """State a table once, for all queries: bounds, groups, units and limits.
+    """Describe a table once, for all queries: bounds, groups, units and limits.
 
     \b
     leastnoise card new people.csv --out people.toml
@@ -47,8 +47,11 @@ def card() -> None:
 @card.command("new", cls=StrictCommand, exit_codes=_EXIT_CODES, short_help=_SUMMARIES["new"])
 @click.argument("source", metavar="SOURCE")
 @click.option("--table", metavar="NAME", help="Table of a database.")
+@click.option("--delimiter", metavar="CHARACTER", help="Delimiter of CSV files.")
+@click.option("--encoding", metavar="NAME", help="Encoding of CSV files, such as cp1252.")
+@click.option("--decimal", metavar="CHARACTER", help="Decimal sign of numbers in CSV files.")
 @click.option("--out", metavar="FILE", help="Write the card to FILE. Default: print it.")
-def new(*, source: str, table: str | None, out: str | None) -> None:
+def new(*, source: str, table: str | None, out: str | None, **reading: str | None) -> None:
     """Write the skeleton of a card from the schema of a table. No row is read.
 
     \b
@@ -65,7 +68,7 @@ def new(*, source: str, table: str | None, out: str | None) -> None:
         )
     beside = None if out is None else str(Path(out).parent)
     with Progress("opening the table"):
-        text = write_skeleton(source, table, beside=beside)
+        text = write_skeleton(source, table, beside=beside, **reading)
     if out is None:
         click.echo(text, nl=False)
         return

@@ -149,8 +149,11 @@ def _arguments(query: "TableQuery", given: Mapping[str, Any]) -> list[_Missing]:
 def _argument(argument: "Argument") -> _Missing:
     metavar = argument.metavar or argument.name.upper()
     words = tuple((argument.example or metavar).split(" "))
+    if metavar == "SQL":
+        words = (argument.example,)
     if not argument.help:
-        return _Missing(metavar, "a column of the table", words)
+        meaning = "a SELECT with aggregates" if metavar == "SQL" else "a column of the table"
+        return _Missing(metavar, meaning, words)
     meaning = f"{argument.help[0].lower()}{argument.help[1:].rstrip('.')}"
     return _Missing(f"--{argument.name} {metavar}", meaning, (f"--{argument.name}", *words))
 

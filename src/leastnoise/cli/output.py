@@ -13,7 +13,7 @@ from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from leastnoise.certificate import Certificate
     from leastnoise.core.noise import Noise
     from leastnoise.ledger import AllocationAccount, Receipt
-    from leastnoise.tables import GroupedAnswers, TableAnswer, TableResult
+    from leastnoise.tables import GroupedAnswers, SelectAnswers, TableAnswer, TableResult
 
 _ENDINGS = (".csv", ".parquet", ".json")
+_PICTURES = (".png", ".svg", ".pdf", ".html")
 
 
 def print_json(data: object) -> None:
@@ -209,34 +210,55 @@ def check_out(
 
     It must be none of the ledger, its witness and the files that are ``read``.
     """
-    path = Path(out)
-    if path.suffix.lower() not in _ENDINGS:
-        raise InvalidParameter(
-            f"--out must end in {', '.join(_ENDINGS)}", got=quote(out), fix="Choose one of them."
-        )
+    _check_file(out, "--out", _ENDINGS, overwrite=overwrite)
     reject_overwriting(out, ledger=ledger, witness=witness)
     reject_overwriting_input(out, *read)
+
+
+def check_plot(
+    plot: str, *, overwrite: bool, ledger: str | None, witness: str | None, read: list[str | None]
+) -> None:
+    """Reject a figure that could not be drawn or written, before anything is charged."""
+    from leastnoise.plots import load_altair, load_renderer  # loaded for figures only
+
+    _check_file(plot, "--plot", _PICTURES, overwrite=overwrite)
+    reject_overwriting(plot, ledger=ledger, witness=witness, option="--plot")
+    reject_overwriting_input(plot, *read, option="--plot")
+    load_altair()
+    load_renderer()
+
+
+def _check_file(file: str, option: str, endings: Sequence[str], *, overwrite: bool) -> None:
+    path = Path(file)
+    if path.suffix.lower() not in endings:
+        raise InvalidParameter(
+            f"{option} must end in {', '.join(endings)}", got=quote(file), fix="Choose one of them."
+        )
     if os.path.lexists(path) and not (overwrite and path.is_file()):
         raise InvalidParameter(
-            "--out must name a new file",
+            f"{option} must name a new file",
             got="an existing file",
             fix="Choose another name, or pass --overwrite to replace a file.",
         )
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise InvalidParameter(
-            "--out must be in a folder that you can write to",
+            f"{option} must be in a folder that you can write to",
             got="another folder",
             fix="Create the folder, or choose another path.",
         )
 
 
-def print_answer(answer: "TableResult", title: str, ledger: str, *, as_json: bool) -> None:
+def print_answer(
+    answer: "TableResult | SelectAnswers", title: str, ledger: str, *, as_json: bool
+) -> None:
     """Print an answer, or a table of them; ``ledger`` names where it is recorded."""
-    from leastnoise.tables import GroupedAnswers, as_screen
+    from leastnoise.tables import GroupedAnswers, SelectAnswers, as_screen
 
-    if as_json:
-        print_json(_answer_data(answer, title))
-    elif isinstance(answer, GroupedAnswers):
+    if as_json and isinstance(answer, SelectAnswers):
+        print_json(_select_data(answer, title))
+    elif as_json:
+        print_json(_answer_data(cast("TableResult", answer), title))
+    elif isinstance(answer, GroupedAnswers | SelectAnswers):
         click.echo(answer.to_text(ledger=ledger))
     else:
         click.echo(as_screen(answer, answer.result(), ledger=ledger))
@@ -251,12 +273,24 @@ def format_ledger_name(file: str | None, of: str) -> str:
     return ", ".join(filter(None, [name, of]))
 
 
-def write_answer(answer: "TableResult", title: str, out: str, *, overwrite: bool) -> Path:
+def write_answer(
+    answer: "TableResult | SelectAnswers", title: str, out: str, *, overwrite: bool
+) -> Path:
     """Write a file in the format of its suffix; a single answer is a table of one row."""
-    table = _as_table(answer, title)
+    from leastnoise.tables import SelectAnswers
+
+    table = answer if isinstance(answer, SelectAnswers) else _as_table(answer, title)
     write = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
     written: Path = write[Path(out).suffix.lower()](out, overwrite=overwrite)
     return written
+
+
+def draw_answer(answer: "TableResult", plot: str) -> Path:
+    """Draw a figure in the format of the suffix."""
+    from leastnoise.plots import answer as draw
+    from leastnoise.plots import save
+
+    return save(draw(answer), plot)
 
 
 def _as_table(answer: "TableResult", title: str) -> "GroupedAnswers[TableAnswer]":
@@ -275,6 +309,17 @@ def _as_table(answer: "TableResult", title: str) -> "GroupedAnswers[TableAnswer]
         together=answer.total_privacy,
         about=answer.subject,
     )
+
+
+def _select_data(answers: "SelectAnswers", text: str) -> dict[str, Any]:
+    """Return the answers of a SELECT for JSON: those of each aggregate by its name."""
+    results = zip(answers.aggregates, answers.results, strict=True)
+    return {
+        "asked": text,
+        "columns": list(answers.names),
+        "by": list(answers.by),
+        "aggregates": {name: _answer_data(result, name) for name, result in results},
+    }
 
 
 def _answer_data(answer: "TableResult", title: str) -> dict[str, Any]:

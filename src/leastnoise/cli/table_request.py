@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from os.path import exists, isfile
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from leastnoise.cli import options
 from leastnoise.cli.groups import parse_groups, read_lines
-from leastnoise.cli.output import check_out
+from leastnoise.cli.output import check_out, check_plot
 from leastnoise.core.exact import quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
@@ -16,7 +17,24 @@ from leastnoise.tables import TableQuery, bind_parameters, parse_params
 
 if TYPE_CHECKING:
     from leastnoise.ledger import Ledger, Unrecorded
-    from leastnoise.tables import Amounts, Card, ProtectedTable, Query
+    from leastnoise.tables import (
+        Amounts,
+        Card,
+        Explanation,
+        ProtectedTable,
+        Query,
+        SelectAnswers,
+        TableResult,
+    )
+
+
+class _Used(TypedDict):
+    """The files that an output must not overwrite, and whether it may overwrite others."""
+
+    overwrite: bool
+    ledger: str | None
+    witness: str | None
+    read: list[str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +55,7 @@ class TableRequest:
     types: tuple[str, ...]
     delimiter: str | None
     encoding: str | None
+    decimal: str | None
     by: tuple[str, ...]
     groups: tuple[str, ...]
     groups_file: str | None
@@ -61,6 +80,7 @@ class TableRequest:
     dry_run: bool
     sql: bool
     out: str | None
+    plot: str | None
     overwrite: bool
     as_json: bool
 
@@ -76,21 +96,35 @@ class TableRequest:
                 fix="Keep --unit if a person can have several rows, and --row-is-unit if every row "
                 "is a different person.",
             )
-        options.check_recording(self.ledger, unrecorded=self.unrecorded)
-        if self.overwrite and self.out is None:
+        column = self.own.get("column")
+        if self.source and isinstance(column, str) and isfile(column) and not exists(self.source):
             raise InvalidParameter(
-                "--overwrite needs --out", fix="Add --out FILE, or omit --overwrite."
+                "SOURCE must come before COLUMN",
+                got=f"{quote(self.source)} before {quote(column)}",
+                fix="Swap them.",
+            )
+        options.check_recording(self.ledger, unrecorded=self.unrecorded)
+        if self.overwrite and self.out is None and self.plot is None:
+            raise InvalidParameter(
+                "--overwrite needs --out or --plot", fix="Add --out FILE, or omit --overwrite."
             )
         if self.sql and not self.dry_run:
             raise InvalidParameter("--sql needs --dry-run", fix="Add --dry-run, or omit --sql.")
-        if self.out is not None and not self.dry_run:
-            check_out(
-                self.out,
-                overwrite=self.overwrite,
-                ledger=self.ledger,
-                witness=self.witness,
-                read=[self.source or None, self.card, self.groups_file],
-            )
+        if not self.dry_run:
+            self._check_outputs()
+
+    def _check_outputs(self) -> None:
+        """Reject files that could not be written, before anything is charged."""
+        used: _Used = {
+            "overwrite": self.overwrite,
+            "ledger": self.ledger,
+            "witness": self.witness,
+            "read": [self.source or None, self.card, self.groups_file],
+        }
+        if self.out is not None:
+            check_out(self.out, **used)
+        if self.plot is not None:
+            check_plot(self.plot, **used)
 
     @property
     def terms(self) -> "Amounts":
@@ -119,7 +153,12 @@ class TableRequest:
             "allocation": self.allocation,
             "witness": self.witness,
         }
-        if self.card is not None and self.ledger is None and not self.unrecorded:
+        named = self.ledger is not None or self.unrecorded
+        if self.card is not None and named:  # before the ledger is looked for
+            from leastnoise.tables import check_given
+
+            check_given(self._card, {"ledger": self.ledger or "none"})
+        if self.card is not None and not named:
             place["analyst"] = None
             unrecorded = options.recording(None, **place)
             needed = self._card.ledger is not None or not self.dry_run
@@ -142,12 +181,13 @@ class TableRequest:
         lookups = [_split_lookup(text) for text in self.lookups]
         how: dict[str, Any] = {"max_rows": self.max_rows, "neighbors": self.neighbors}
         how |= {"name": self.name, "version": self.version}
+        reading = {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
+        reading |= {"decimal": self.decimal}
         if self.card is None and ledger is not None:
-            how |= {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
+            how |= reading
             how |= {"types": _parse_types(self.types)} if self.types else {}
             opened = protect(self.source, unit=self.unit, ledger=ledger, **how)
         else:
-            reading = {"table": self.table, "delimiter": self.delimiter, "encoding": self.encoding}
             how |= {name: value for name, value in reading.items() if value is not None}
             how |= {"types": _parse_types(self.types)} if self.types else {}
             how |= {"unit": self.unit} if self.unit is not None or self.row_is_unit else {}
@@ -156,6 +196,24 @@ class TableRequest:
         for lookup, key in lookups:
             opened = opened.join(lookup, on=key)
         return opened
+
+    def explain(self, table: "ProtectedTable") -> "Explanation":
+        """Return the dry run."""
+        return table.explain(self.make_query(table), **self.terms)
+
+    def ask(self, table: "ProtectedTable") -> "tuple[TableResult | SelectAnswers, str]":
+        """Return the answer, and the query in a few words."""
+        query = self.make_query(table)
+        how: dict[str, Any] = {"fresh": self.fresh, "allow_exact": self.allow_exact}
+        (answer,) = table.ask([query], **self.terms, key=self.key, **how)
+        return answer, query.title
+
+    def read_groups(self, kinds: Sequence[str]) -> list[Any] | None:
+        """Return the given groups, parsed by the kinds of their columns; None without any."""
+        if not self.groups and self.groups_file is None:  # they are discovered
+            return None
+        lines = [] if self.groups_file is None else read_lines(self.groups_file)
+        return parse_groups([*self.groups, *lines], kinds)
 
     def make_query(self, table: "ProtectedTable") -> "Query":
         """Return the query; the given groups are parsed by the kinds of their columns."""
@@ -168,10 +226,9 @@ class TableRequest:
                 )
         where = bind_parameters(self.where, parse_params(self.params))
         shared: dict[str, object] = {"by": self.by, "where": where}
-        if self.groups or self.groups_file is not None:  # else they are discovered
-            lines = [] if self.groups_file is None else read_lines(self.groups_file)
-            kinds = [table.source.kind(name) for name in self.by]
-            shared["groups"] = parse_groups([*self.groups, *lines], kinds)
+        groups = self.read_groups([table.source.kind(name) for name in self.by])
+        if groups is not None:
+            shared["groups"] = groups
         if self.max_groups is not None:
             shared["max_groups"] = self.max_groups
         query: Query = self.query.load()(**self.query.fixed, **self.own, **shared)
@@ -186,7 +243,7 @@ def _split_lookup(text: str) -> tuple[str, str]:
     raise InvalidParameter(
         "--lookup must name a table and its key",
         got=quote(text),
-        fix="Write for instance --lookup regions.csv:region_id.",
+        fix="Write, for example, --lookup regions.csv:region_id.",
     )
 
 
@@ -199,7 +256,7 @@ def _parse_types(texts: Sequence[str]) -> dict[str, str]:
             raise InvalidParameter(
                 "--type must be NAME=TYPE, once for each column",
                 got=quote(text),
-                fix="Write for instance --type Month=integer --type Joined=date.",
+                fix="Write, for example, --type Month=integer --type Joined=date.",
             )
         types[column] = type_
     return types

@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -12,6 +13,7 @@ from leastnoise.cli import options
 from leastnoise.cli.app import StrictCommand
 from leastnoise.cli.missing import check_missing, wrap_command
 from leastnoise.cli.output import (
+    draw_answer,
     format_ledger_name,
     print_answer,
     print_json,
@@ -21,6 +23,9 @@ from leastnoise.cli.table_request import TableRequest
 from leastnoise.errors import InvalidParameter
 from leastnoise.rendering import Progress
 from leastnoise.tables import Argument, TableQuery
+
+if TYPE_CHECKING:
+    from leastnoise.tables import TableResult
 
 # The options that all table queries share, under the headings of the help.
 _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
@@ -60,7 +65,7 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--error",
             metavar="A",
-            help="Spend as little as reaches this 95% error.",
+            help="Spend the least that reaches this error at 95% confidence.",
         ),
         click.option(
             "--at-most",
@@ -70,8 +75,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--allow-exact",
             is_flag=True,
-            help="Allow noise with a point mass or, for integers, with 0 more than e^ε times as "
-            "likely as ±1. It sometimes releases the exact value.",
+            help="Allow noise that releases the exact value conspicuously often: it has a point "
+            "mass or, for integers, 0 is more than e^ε times as likely as ±1.",
         ),
     ),
     "Groups and rows": (
@@ -111,8 +116,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "lookups",
             multiple=True,
             metavar="FILE:KEY",
-            help="Add the columns of a public table with one row per KEY, a column of both. "
-            "Repeatable. Of a database: TABLE:KEY.",
+            help="Add the columns of a public table that has one row per KEY. Both tables have the "
+            "column KEY. Repeatable. In a database: TABLE:KEY.",
         ),
         click.option("--table", metavar="NAME", help="Table of a database."),
         click.option(
@@ -125,8 +130,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "types",
             multiple=True,
             metavar="COLUMN=TYPE",
-            help="Convert a column to integer, real, boolean, text, date or timestamp. A value "
-            "that does not convert is NULL. Repeatable.",
+            help="Convert a column to integer, real, decimal, boolean, text, date or timestamp. "
+            "A value that cannot be converted becomes NULL. Repeatable.",
         ),
         click.option(
             "--delimiter",
@@ -138,12 +143,21 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             metavar="NAME",
             help="Encoding of CSV files, such as cp1252. Default: UTF-8.",
         ),
+        click.option(
+            "--decimal",
+            metavar="CHARACTER",
+            help="Decimal sign of numbers in CSV files: . or a comma. Default: .",
+        ),
     ),
     "Ledger": (
         click.option(
             "--ledger", metavar="FILE", help="Ledger to charge.  [required, or --unrecorded]"
         ),
-        click.option("--unrecorded", is_flag=True, help="Do not record the release."),
+        click.option(
+            "--unrecorded",
+            is_flag=True,
+            help="Do not charge or record the release: track the budget yourself.",
+        ),
         click.option(
             "--key",
             metavar="NAME",
@@ -161,7 +175,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--version",
             metavar="VERSION",
-            help="Version of the data, such as 2026-11. Another version gets its own answers.",
+            help="Version of the data, such as 2026-11. A new version gets new answers, which are "
+            "charged again.",
         ),
     ),
     "Output": (
@@ -174,6 +189,11 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option("--sql", is_flag=True, help="With --dry-run: print the SQL too."),
         click.option(
             "--out", metavar="FILE", help="Also write the answer, as .csv, .parquet or .json."
+        ),
+        click.option(
+            "--plot",
+            metavar="FILE",
+            help="Also draw the answer, as .png, .svg, .pdf or .html.",
         ),
         click.option("--overwrite", is_flag=True, help="Replace FILE if it exists."),
         options.as_json,
@@ -240,19 +260,35 @@ class TableCommand(StrictCommand):
                     formatter.write_dl(records)
 
 
-def build_command(query: TableQuery) -> click.Command:
-    """Return the command of a query: its own arguments, then the options that all share."""
+def build_command(
+    query: TableQuery,
+    request: type[TableRequest] = TableRequest,
+    more: Sequence[options.Decorator] = (),
+    without: Mapping[str, Any] = MappingProxyType({}),
+) -> click.Command:
+    """Return the command of a query: its own arguments, then the options that all share.
+
+    Args:
+        query: The query.
+        request: The class of its requests.
+        more: Options of the command alone, which the class of requests has as fields.
+        without: The shared options that it does not have, each with its value.
+    """
 
     def run(*, source: str, **shared: Any) -> None:
         own = {
             argument.name: _parse_value(argument, shared.pop(argument.name))
             for argument in query.arguments
         }
-        _ask(TableRequest(query=query, source=source, own=own, **shared))
+        _ask(request(query=query, source=source, own=own, **without, **shared))
 
     parameters: list[options.Decorator] = [click.argument("source", metavar="SOURCE")]
     parameters += map(_make_parameter, query.arguments)
-    parameters += [option for section in _SECTIONS.values() for option in section]
+    parameters += more
+    shared_options = [option for section in _SECTIONS.values() for option in section]
+    parameters += [
+        option for option in shared_options if not _list_names([option]) & without.keys()
+    ]
     own_old = {f"--{argument.renamed_from}": f"--{argument.name}" for argument in query.arguments}
     make = click.command(
         query.command,
@@ -315,25 +351,18 @@ def _ask(request: TableRequest) -> None:
 
 
 def _ask_opened(request: TableRequest, opened: ExitStack) -> None:
-    terms = request.terms
+    _ = request.terms  # rejects a guarantee that is none, before anything is opened
     with Progress("opening the ledger") as now:
         ledger = opened.enter_context(request.recording)
         of = "" if ledger is None else options.check_ledger(ledger, request.witness)
         now("opening the table")
         table = opened.enter_context(request.open_table(ledger))
-        query = request.make_query(table)
         if request.dry_run:
             now("finding the noise")
-            explanation = table.explain(query, **terms)
+            explanation = request.explain(table)
         else:
             now("asking the table")
-            (answer,) = table.ask(
-                [query],
-                **terms,
-                key=request.key,
-                fresh=request.fresh,
-                allow_exact=request.allow_exact,
-            )
+            answer, title = request.ask(table)
     if request.dry_run:
         if request.as_json:
             print_json(explanation.to_dict())
@@ -342,8 +371,12 @@ def _ask_opened(request: TableRequest, opened: ExitStack) -> None:
         return
     # Printed before it is written: an answer that was charged is not lost if a disk is full.
     ledger_shown = format_ledger_name(getattr(table.ledger, "where", None), of)
-    print_answer(answer, query.title, ledger_shown, as_json=request.as_json)
+    print_answer(answer, title, ledger_shown, as_json=request.as_json)
     if request.out is not None:
-        path = write_answer(answer, query.title, request.out, overwrite=request.overwrite)
+        path = write_answer(answer, title, request.out, overwrite=request.overwrite)
         if not request.as_json:
             click.echo(f"\n{path}: the same, in full")
+    if request.plot is not None:
+        path = draw_answer(cast("TableResult", answer), request.plot)
+        if not request.as_json:
+            click.echo(f"\n{path}: the figure")

@@ -21,6 +21,8 @@ from leastnoise.core.noise import (
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import NotPrivate
 
+Falling = StaircaseNoise | JointMarginal
+
 
 def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
     """Raise an error unless ``noise`` satisfies ``privacy`` at ``sensitivity``.
@@ -31,15 +33,12 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
     only enclosed, the check uses its upper end.
 
     Raises:
-        NotPrivate: If the noise does not; the message states the δ that it needs and the worst
-            shift.
+        NotPrivate: If the noise does not; it states the δ that is needed and the worst shift.
     """
     enclosed = isinstance(noise, Smooth | Rounded)  # even their δ(0) is irrational
     if not privacy.epsilon and not enclosed and noise.is_unimodal:
         reached, shift = noise.total_variation(sensitivity), sensitivity
-    elif isinstance(noise, StaircaseNoise | JointMarginal) and _falls_slowly(
-        noise, privacy, sensitivity
-    ):
+    elif isinstance(noise, Falling) and _falls_slowly(noise, privacy, sensitivity):
         return
     else:
         curve = noise.curve(parse_positive(sensitivity, "sensitivity"))
@@ -54,9 +53,7 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
         )
 
 
-def _falls_slowly(
-    noise: StaircaseNoise | JointMarginal, privacy: Privacy, sensitivity: Fraction
-) -> bool:
+def _falls_slowly(noise: Falling, privacy: Privacy, sensitivity: Fraction) -> bool:
     """Return whether the density of a staircase changes by at most e^ε over a shift of Δ.
 
     The density never rises away from 0 and falls by the factor b over one period. Let m =

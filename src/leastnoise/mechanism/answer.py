@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic
@@ -14,12 +14,10 @@ from leastnoise.core.exact import (
     as_float,
     format_rounded,
     format_to_place,
-    magnitude,
-    parse_confidence,
 )
-from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.deprecation import RenamedAttribute
+from leastnoise.json_types import Json
 from leastnoise.ledger import Receipt, mark
 from leastnoise.mechanism.answer_text import (
     format_brief,
@@ -28,9 +26,20 @@ from leastnoise.mechanism.answer_text import (
     recorded_as,
     reused_lines,
 )
+from leastnoise.mechanism.figures import INTERVAL, USUAL, figures_to_json
+from leastnoise.mechanism.release_errors import (
+    decimal_place,
+    exact_release,
+    farthest,
+    half_width,
+    interval_figures,
+)
+from leastnoise.mechanism.value_methods import ReleasedValue, document_head, json_text
 from leastnoise.rendering import Fact, sentences, table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
     from typing_extensions import TypeVar
 
@@ -48,11 +57,13 @@ else:
 
     ColumnT_co = TypeVar("ColumnT_co", covariant=True)
 
-_NEARLY_ALL = Fraction(999, 1000)
+_NAMES = [column.name for column in INTERVAL]
+# Columns of arrays, whose errors include the rounding of the released floats.
+_OF_ARRAYS = [replace(column, widened=False) for column in INTERVAL]
 
 
 @Composable.register
-class Answer:
+class Answer(ReleasedValue):
     """A released number with its guarantee and its errors; immutable.
 
     It holds the noisy lattice point only. The true value is not stored in it.
@@ -140,9 +151,25 @@ class Answer:
         """Return the printed answer and the meaning of its guarantee in plain words."""
         return f"{self}\n{self.mechanism.explain()}"
 
+    def to_dict(self) -> Json:
+        """Return the answer as JSON (docs/answers.md): numbers, and their exact ratios."""
+        head = document_head(
+            title=f"{mark(self._receipt)}release",
+            columns=INTERVAL,
+            privacy=self.privacy,
+            receipt=self._receipt,
+        )
+        figures = interval_figures(self.value, half_width(self.mechanism, USUAL), self.max_error)
+        integers = _NAMES if self._is_integer else ()
+        return head | figures_to_json(INTERVAL, figures, integers)
+
+    @property
+    def _is_integer(self) -> bool:
+        return self.mechanism.integer
+
     def _rounding_error(self) -> Fraction:
         """Return the largest rounding error of the printed number."""
-        return Fraction(0) if self.mechanism.integer else _place(self.mechanism) / 2
+        return Fraction(0) if self.mechanism.integer else decimal_place(self.mechanism) / 2
 
     def _repr_html_(self) -> str:
         return table(mark(self._receipt) + format_value(self), _facts(self))
@@ -273,6 +300,42 @@ class Answers(Generic[ColumnT_co]):
             low, high = values - upper, values + upper
         return np.nextafter(low, -math.inf), np.nextafter(high, math.inf)
 
+    def to_dict(self) -> Json:
+        """Return the answers as JSON (docs/answers.md), with a row for each element.
+
+        The rows of an array of several axes are in C order: the last index changes fastest.
+        """
+        head = document_head(
+            title=f"{mark(self.receipt)}release",
+            columns=_OF_ARRAYS,
+            privacy=self.privacy,
+            receipt=self.receipt,
+        )
+        integers = _NAMES if self.mechanism.integer else ()
+        width = half_width(self.mechanism, USUAL) + self._rounding_error()
+        rows = [
+            figures_to_json(
+                _OF_ARRAYS, interval_figures(Fraction(value), width, self.max_error), integers
+            )
+            for value in self.values.ravel().tolist()
+        ]
+        return head | {"shape": list(self.values.shape), "rows": rows}
+
+    def to_json(self) -> str:
+        """Return the answers as a JSON text of one line; :meth:`to_dict` has its fields."""
+        return json_text(self.to_dict())
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> ReleasedArray:
+        """Return :attr:`values` for ``np.asarray``."""
+        import numpy as np
+
+        as_type: Any = dtype
+        return np.array(self.values, dtype=as_type, copy=copy)
+
+    def __iter__(self) -> Iterator[ReleasedArray]:
+        """Iterate over :attr:`values` along the first axis."""
+        return iter(self.values)
+
     def _repr_html_(self) -> str:
         return table(repr(self), _facts(self))
 
@@ -293,34 +356,9 @@ class Answers(Generic[ColumnT_co]):
         return f"{mark(self.receipt)}Answers({self.values.size} values, {self.privacy!r})"
 
 
-def farthest(mechanism: Mechanism) -> Fraction | float:
-    """Return the maximum error of a release, rounding to the lattice included, or infinity."""
-    noise = mechanism.discretized
-    if isinstance(noise.radius, float):
-        return noise.radius
-    return noise.radius + rounding_error(noise.step, integer=mechanism.integer)
-
-
-def half_width(mechanism: Mechanism, confidence: Number) -> Fraction:
-    """Return the smallest error that a release exceeds with probability at most 1 − confidence."""
-    noise = mechanism.discretized.noise
-    steps = noise.half_width_in_steps(parse_confidence(confidence))
-    return steps * noise.step + rounding_error(noise.step, integer=mechanism.integer)
-
-
-def _place(mechanism: Mechanism) -> Fraction:
-    """Return the decimal place to which values are printed: 1 for integers."""
-    if mechanism.integer:
-        return Fraction(1)
-    error = farthest(mechanism)
-    if isinstance(error, float):  # unbounded noise: use the error that nearly all stay within
-        error = half_width(mechanism, _NEARLY_ALL)
-    return Fraction(10) ** magnitude(error / 1000)
-
-
 def format_value(answer: Answer) -> str:
     """Format the value to a thousandth of its error, because finer digits mean nothing."""
-    return format_to_place(answer.value, _place(answer.mechanism))
+    return format_to_place(answer.value, decimal_place(answer.mechanism))
 
 
 def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
@@ -329,19 +367,12 @@ def format_errors(answer: Answer | Answers) -> tuple[str, str | None]:
     The second is None if there is no maximum error.
     """
     rounding, mechanism = answer._rounding_error(), answer.mechanism
-    width = half_width(mechanism, Fraction(19, 20)) + rounding
+    width = half_width(mechanism, USUAL) + rounding
     error = farthest(mechanism)
     return (
         format_rounded(width, 4, ROUND_CEILING),
         None if isinstance(error, float) else format_rounded(error + rounding, 4, ROUND_CEILING),
     )
-
-
-def exact_release(mechanism: Mechanism) -> str | None:
-    """Format the probability of an exact release; None if it needs no consent."""
-    if not mechanism.needs_allow_exact:
-        return None
-    return f"with probability {format_rounded(mechanism.exact_probability, 6, ROUND_CEILING)}"
 
 
 def _lines(answer: Answer | Answers, result: str) -> str:

@@ -18,10 +18,11 @@ from leastnoise.core.exact import (
     quote,
 )
 from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
+from leastnoise.core.joint_release import JointReleaser, JointRows
 from leastnoise.core.lattice import rounding_error
-from leastnoise.core.noise import BoundedJointStaircase, JointNoise
+from leastnoise.core.noise import BoundedJointStaircase, JointNoise, LatticeNoise
 from leastnoise.core.privacy import Privacy, format_guarantee
-from leastnoise.core.release import JointReleaser, JointRows, Rebuilt, Releaser
+from leastnoise.core.release import Rebuilt, Releaser
 from leastnoise.core.tape import Tape
 from leastnoise.core.withholding import without_values
 from leastnoise.costs import Cost, Power, l1
@@ -69,6 +70,7 @@ def calibrate_joint(
     a sum of the same rows. One guarantee covers all of them. For up to about 40 numbers the errors
     are half of those of independent noise, and the noise needs no δ. It is the K-norm mechanism
     (Hardt and Talwar 2010) for a cube, as a staircase: best known, and not claimed to be optimal.
+    If instead the changes of all numbers add up to at most Δ, use :func:`calibrate_pair`.
 
     Args:
         privacy: The guarantee for all numbers together, with ε > 0. Only bounded noise uses δ.
@@ -137,30 +139,38 @@ class JointMechanism(Rebuilt):
     @cached_property
     def parts(self) -> "tuple[JointPart, ...]":
         """The mechanism of each number, for its noise alone: errors, intervals and costs."""
-        return tuple(
-            JointPart.of(self, place, self._discretize(place)) for place in range(len(self))
-        )
+        shared: dict[int, Discretized] = {}
+        parts = []
+        for place in range(len(self)):
+            noise = self.part_noise(place)
+            if id(noise) not in shared:  # the cost of equal noise is computed once
+                shared[id(noise)] = Discretized(noise, self.objective)
+            parts.append(JointPart.of(self, place, shared[id(noise)]))
+        return tuple(parts)
 
     def has_part(self, part: "JointPart") -> bool:
         """Return whether a part has the guarantee, sensitivity and noise of its number here."""
         if not 0 <= part.place < len(self):
             return False
-        own = self.privacy, self.sensitivities[part.place], self.integers[part.place]
-        stated = part.privacy, part.sensitivity, part.integer
-        return own == stated and part.discretized == self._discretize(part.place)
+        certified, noise = part.certificate, self.part_noise(part.place)
+        own = self.privacy, self.sensitivities[part.place], noise
+        stated = part.privacy, part.sensitivity, part.noise
+        return (
+            own == stated == (certified.privacy, certified.sensitivity, certified.noise)
+            and part.discretized.noise == noise
+            and part.integer == self.integers[part.place]
+        )
 
-    def _discretize(self, place: int) -> Discretized:
-        """Return the noise of one number alone; equal numbers share it, with its cost."""
-        kinds = list(zip(self.noise.steps, self.noise.shifts, self.noise.edges, strict=True))
-        first = kinds.index(kinds[place])
-        if first not in self._discretized:
-            noise = self.noise.marginal(first)
-            self._discretized[first] = Discretized(noise, self.objective)
-        return self._discretized[first]
+    def part_noise(self, place: int) -> LatticeNoise:
+        """Return the noise of one number alone; equal numbers have the same object."""
+        first = self.noise.first_alike(place)
+        if first not in self._marginals:
+            self._marginals[first] = self.noise.marginal(first)
+        return self._marginals[first]
 
     @cached_property
-    def _discretized(self) -> dict[int, Discretized]:
-        """The noise of one number alone, by the first place of equal numbers."""
+    def _marginals(self) -> dict[int, LatticeNoise]:
+        """The noise of one number alone, by the first number that has it."""
         return {}
 
     @property
@@ -319,8 +329,8 @@ class JointPart(Mechanism):
         if not self.owner.has_part(self):
             raise _not_joint()
 
-    @cached_property
-    def releaser(self) -> Releaser:  # type: ignore[override]  # proved on first use
+    @cached_property  # type: ignore[misc]  # a field of Mechanism; here it is proved on first use
+    def releaser(self) -> Releaser:
         """What adds the noise of this number alone, with a proof of its own."""
         return Releaser(self.discretized.noise, self.privacy, self.sensitivity, self.integer)
 

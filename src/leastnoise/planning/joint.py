@@ -3,12 +3,20 @@
 Joint noise of j numbers at ε has about E|Xᵢ|ᵖ = c(j)·(Δᵢ/ε)ᵖ, c(j) = (j+p)·Γ(j+p)/((p+1)·j·Γ(j)).
 So a block B costs A/ε_Bᵖ with A = c(j)·Σ wᵢΔᵢᵖ, and the optimal parts of ε are proportional to
 A^(1/(p+1)) (Lagrange). Answers are sorted by wᵢΔᵢᵖ, and the blocks are runs of the sorted answers.
-Equal answers are in one block, because c(j)·j grows more slowly than j^(p+1). For targets, blocks
-are weighted by their largest Δᵢ/errorᵢ. Only the choice of blocks depends on these estimates.
+Equal answers are in one block, because c(j)·j grows more slowly than j^(p+1).
+
+For targets, let t be such that ε|Xᵢ| ≤ tΔᵢ with the confidence of the target. The box of j numbers
+has a Gamma distribution of shape j + 1 and a number is uniform in it, so t solves
+
+    1 − confidence  =  Q(j + 1, t) − (t/j)·Q(j, t),   Q(a, t) = Σ e^−t·tⁱ/i! over i < a.
+
+The part of ε of a block is proportional to its largest t·Δᵢ/errorᵢ. Only the choice of blocks and
+of their parts depends on these estimates.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from leastnoise.calibration import find_joint
@@ -26,15 +34,19 @@ from leastnoise.planning.options import (
     calibrate_query,
     option_of,
 )
-from leastnoise.planning.shares import make_guarantees
+from leastnoise.planning.shares import TooLittle, make_guarantees
 
 BOXES = "boxes"
 # The most places where a block may end, and the most answers of a block.
 _MOST_ENDS, _MOST_NUMBERS = 64, 256
 # Noise is wide if there are at least this many answers for an ε of 1; and a factor that is far.
 _WIDE, _FAR = 8, 1.25
+# δ is not spent if without it the cost is larger by at most this factor.
+_SAVING = Fraction(1005, 1000)
 # The largest exponent of a cost that joint noise is found for.
 _LARGEST_POWER = 8
+# The halvings of the search for an error at a confidence.
+_HALVINGS = 40
 
 # The places of the answers that get joint noise together.
 Block = tuple[int, ...]
@@ -49,14 +61,76 @@ def join(problem: PlanProblem, known: Fraction | None = None) -> Candidate:
             estimate is not built, which would take longer than all else for many answers.
     """
     try:
-        blocks = _find_blocks(problem)
+        first, *others = _propose(problem)
+    except (InvalidParameter, Unsupported) as error:
+        return Candidate.from_error(BOXES, JOINT, error)
+    found = _try(problem, first, known)
+    for blocks in others:
+        if not found.mechanisms:
+            found = min(found, _try(problem, blocks, known), key=_find_lack)
+    return found
+
+
+def _find_lack(candidate: Candidate) -> float:
+    """Return the factor by which a candidate misses a target: 0 if it meets all."""
+    if candidate.mechanisms:
+        return 0.0
+    return (candidate.lacking and candidate.lacking.factor) or math.inf
+
+
+def _propose(problem: PlanProblem) -> list[list[Block]]:
+    """Return blocks to try in turn: those of about the lowest cost, then all answers in one.
+
+    If some answers have only targets and others only costs, the estimates do not compare them.
+    """
+    if isinstance(problem.privacy, AllocatedPrivacy):
+        raise InvalidParameter(
+            "in an allocation, Gaussian noise costs less", fix="Plan for a guarantee."
+        )
+    if not problem.privacy.epsilon:
+        raise InvalidParameter("joint noise requires ε > 0", fix="Use ε > 0.")
+    queries = problem.queries
+    free = tuple(place for place, query in enumerate(queries) if query.family is None)
+    forced = [(place,) for place, query in enumerate(queries) if query.family is not None]
+    one_block = [*forced, free]
+    if 1 < len(free) <= _MOST_NUMBERS and problem.targets:
+        mixed = any(query.cost is None for query in queries) and not problem.only_targets
+        return [one_block] if mixed else [_find_blocks(problem), one_block]
+    return [_find_blocks(problem)]
+
+
+def _try(problem: PlanProblem, blocks: Sequence[Block], known: Fraction | None) -> Candidate:
+    """Return the plan with these blocks, or why it was rejected; it spends no δ that saves little.
+
+    Only answers with noise of their own can use δ.
+    """
+    try:
         _check_worth(problem, blocks, known)
-        mechanisms = _build(problem, blocks)
-        option = option_of(BOXES, JOINT, problem, mechanisms)
-        problem.check_targets(option.half_widths)
+        found = _make_candidate(problem, blocks)
     except (InvalidParameter, NotPrivate, Unsupported) as error:
         return Candidate.from_error(BOXES, JOINT, error)
+    if problem.privacy.delta and any(len(block) == 1 for block in blocks):
+        try:
+            less = replace(problem, privacy=Privacy(problem.privacy.epsilon))
+            pure = _make_candidate(less, blocks)
+        except (InvalidParameter, NotPrivate, Unsupported):
+            return found
+        if _cost(pure) <= _cost(found) * _SAVING:
+            return pure
+    return found
+
+
+def _make_candidate(problem: PlanProblem, blocks: Sequence[Block]) -> Candidate:
+    mechanisms = _build(problem, blocks)
+    option = option_of(BOXES, JOINT, problem, mechanisms)
+    missed = max(problem.target_ratios(option.half_widths), default=Fraction(0))
+    if missed > 1:  # errors are about proportional to 1/ε
+        raise TooLittle("it misses a target", problem.privacy.epsilon * missed, as_float(missed))
     return Candidate(option, mechanisms)
+
+
+def _cost(candidate: Candidate) -> Fraction:
+    return candidate.option.cost or Fraction(0)
 
 
 def _build(problem: PlanProblem, blocks: Sequence[Block]) -> tuple[Mechanism, ...]:
@@ -87,12 +161,6 @@ def _find_blocks(problem: PlanProblem) -> list[Block]:
 
     Dynamic programming over the places where a block may end.
     """
-    if isinstance(problem.privacy, AllocatedPrivacy):
-        raise InvalidParameter(
-            "in an allocation, Gaussian noise costs less", fix="Plan for a guarantee."
-        )
-    if not problem.privacy.epsilon:
-        raise InvalidParameter("joint noise requires ε > 0", fix="Use ε > 0.")
     queries, exponent = problem.queries, _find_exponent(problem)
     forced = [place for place, query in enumerate(queries) if query.family is not None]
     free = [place for place, query in enumerate(queries) if query.family is None]
@@ -173,8 +241,27 @@ def _size(problem: PlanProblem, query: NumericQuery, exponent: int) -> float:
 
 def _weigh(problem: PlanProblem, block: Block, exponent: int) -> float:
     """Return the A of a block; for targets, such that its root is proportional to the part of ε."""
-    sizes = [_size(problem, problem.queries[place], exponent) for place in block]
-    own = max(sizes) if problem.only_targets else sum(sizes)
-    j, p = len(block), exponent
+    queries, j, p = [problem.queries[place] for place in block], len(block), exponent
+    if problem.only_targets:
+        widths = {level: _find_width(j, level) for level in {query.confidence for query in queries}}
+        return max(widths[query.confidence] * _size(problem, query, p) for query in queries) ** 2
     factor = (j + p) / ((p + 1) * j) * math.exp(math.lgamma(j + p) - math.lgamma(j))
-    return (factor * own) ** (2 if problem.only_targets else 1)
+    return factor * sum(_size(problem, query, p) for query in queries)
+
+
+def _find_width(numbers: int, confidence: Fraction) -> float:
+    """Return about the t with ε|Xᵢ| ≤ tΔᵢ at a confidence; see the module."""
+    allowed = as_float(1 - confidence)
+
+    def tail(t: float) -> float:
+        terms = [i * math.log(t) - t - math.lgamma(i + 1) for i in range(numbers + 1)]
+        below = sum(math.exp(term) for term in terms[:-1])
+        return below + math.exp(terms[-1]) - t / numbers * below
+
+    low, high = 0.0, 1.0
+    while tail(high) > allowed:
+        low, high = high, 2 * high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > allowed else (low, middle)
+    return high

@@ -122,7 +122,7 @@ def parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
         raise InvalidParameter(
             "privacy must have ε > 0 or δ > 0",
             got="ε = 0, δ = 0, which no noise satisfies",
-            fix="Use for example Privacy(1, '1e-6').",
+            fix="Use, for example, Privacy(1, '1e-6').",
         )
     if privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(

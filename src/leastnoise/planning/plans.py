@@ -105,8 +105,8 @@ def plan(
     >>> queries = [NumericQuery("people", sensitivity=1, integer=True),
     ...            NumericQuery("income", sensitivity=4)]
     >>> chosen = plan(Privacy(1), queries)
-    >>> chosen.family, chosen.total
-    ('least', Privacy(epsilon=1, delta=0))
+    >>> chosen.rows[0].how, chosen.total
+    ('joint', Privacy(epsilon=1, delta=0))
     >>> sorted(chosen.release({"people": 42, "income": 123.5}))
     ['income', 'people']
     """

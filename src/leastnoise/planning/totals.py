@@ -24,7 +24,7 @@ def prove_total(how: str, mechanisms: tuple[Mechanism, ...], limit: Privacy) -> 
     long δ is rounded up.
     """
     if how == SHARED:
-        cost = total_cost(mechanism.gaussian_cost for mechanism in mechanisms)
+        cost = total_cost(block.gaussian_cost for block, _ in find_blocks(mechanisms))
         total = Privacy(limit.epsilon, cost.delta(limit.epsilon))
     else:
         guarantees = (block.privacy for block, _ in find_blocks(mechanisms))

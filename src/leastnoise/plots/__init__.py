@@ -5,7 +5,8 @@ Save a chart with :func:`save`; a notebook shows it directly. Install Altair wit
 """
 
 from leastnoise.deprecation import renamed_names
-from leastnoise.plots.canvas import apply_style, load_altair, make_title, save
+from leastnoise.plots.answers import answer
+from leastnoise.plots.canvas import apply_style, load_altair, load_renderer, make_title, save
 from leastnoise.plots.comparison import (
     cost_by_delta,
     cost_by_epsilon,
@@ -14,6 +15,7 @@ from leastnoise.plots.comparison import (
 )
 from leastnoise.plots.densities import Look, curves, density, distributions, layer_densities
 from leastnoise.plots.panels import Mass, Panel, Piece, draw_panels
+from leastnoise.plots.planning import plan_errors
 from leastnoise.plots.spending import budget
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "Mass",
     "Panel",
     "Piece",
+    "answer",
     "apply_style",
     "budget",
     "cost_by_delta",
@@ -32,7 +35,9 @@ __all__ = [
     "draw_panels",
     "layer_densities",
     "load_altair",
+    "load_renderer",
     "make_title",
+    "plan_errors",
     "save",
     "save_comparison",
 ]

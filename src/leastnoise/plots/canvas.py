@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -53,14 +54,15 @@ def save(chart: "ChartType", path: str | Path) -> Path:
     'noise.svg'
     """
     target = Path(path)
-    if target.suffix not in _FORMATS:
+    kind = target.suffix.lower()
+    if kind not in _FORMATS:
         raise InvalidParameter(
             parameter("path") + f" must end in {', '.join(_FORMATS)}",
             got=repr(target.suffix),
             fix="Use one of these suffixes.",
         )
     try:
-        write_bytes(target, _render(chart, target.suffix[1:]))
+        write_bytes(target, _render(chart, kind[1:]))
     except OSError as error:
         raise InvalidParameter(
             f"The figure {target.name!r} cannot be written ({type(error).__name__})",
@@ -74,8 +76,7 @@ def _render(chart: "ChartType", kind: str) -> bytes:
     if kind in ("html", "json"):
         chart.save(file, format="html" if kind == "html" else "json")
         return file.getvalue().encode()
-    import vl_convert
-
+    vl_convert = load_renderer()
     chart.save(file, format="svg")
     svg = _renumber_clips(_lower_indices(file.getvalue()))
     if kind == "svg":
@@ -133,17 +134,28 @@ def scale(log: bool) -> "Scale":
     return chosen
 
 
+def load_renderer() -> ModuleType:
+    """Return the library that turns charts into SVG, PNG and PDF, loaded on first use.
+
+    Raises:
+        Unsupported: If it is not installed.
+    """
+    return _load("vl_convert", "Figures as files need vl-convert")
+
+
 def load_altair() -> ModuleType:
     """Return Altair, loaded on first use.
 
     Raises:
         Unsupported: If Altair is not installed.
     """
+    return _load("altair", "Figures need Altair")
+
+
+def _load(name: str, need: str) -> ModuleType:
     try:
-        import altair
+        return import_module(name)
     except ImportError as error:
         raise Unsupported(
-            "Figures need Altair, which is not installed",
-            fix="Run pip install 'leastnoise[plots]'.",
+            f"{need}, which is not installed", fix="Run pip install 'leastnoise[plots]'."
         ) from error
-    return altair

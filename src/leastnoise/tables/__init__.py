@@ -11,16 +11,22 @@ from leastnoise.deprecation import renamed_names
 if TYPE_CHECKING:
     from leastnoise.tables.answering import Amounts
     from leastnoise.tables.answers import (
+        AnswerTable,
         GroupedAnswers,
-        JointAnswers,
         TableAnswer,
         TableNumber,
+        TableValue,
         as_screen,
+        format_error,
+        format_part,
+        interval_confidence,
         layout_of,
         mechanisms_of,
+        picture_facts,
     )
     from leastnoise.tables.card import (
         Card,
+        check_given,
         create_ledger,
         open_table,
         read_card,
@@ -30,8 +36,12 @@ if TYPE_CHECKING:
     from leastnoise.tables.explanation import Explanation
     from leastnoise.tables.protect_table import protect
     from leastnoise.tables.protected import ProtectedTable
+    from leastnoise.tables.queries.bounds_answer import BoundsAnswer
     from leastnoise.tables.queries.clipped_share import ClippedShare
     from leastnoise.tables.queries.count import Count
+    from leastnoise.tables.queries.estimate_bounds import EstimateBounds
+    from leastnoise.tables.queries.extreme import Max, Min
+    from leastnoise.tables.queries.extreme_answer import ExtremeAnswer
     from leastnoise.tables.queries.histogram import Histogram
     from leastnoise.tables.queries.mean import Mean
     from leastnoise.tables.queries.mean_answer import MeanAnswer
@@ -39,47 +49,68 @@ if TYPE_CHECKING:
     from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
     from leastnoise.tables.queries.query import Query
     from leastnoise.tables.queries.sum import Sum
-    from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
+    from leastnoise.tables.queries.variance import Std, Variance
+    from leastnoise.tables.queries.variance_answer import StdAnswer, VarianceAnswer
+    from leastnoise.tables.registration import QUERIES, QueryMethods, register
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
+    from leastnoise.tables.sql import SelectAnswers, read_select
+    from leastnoise.tables.table_query import Argument, TableQuery
     from leastnoise.tables.where import bind_parameters, col, parse_params
 
 __all__ = [
     "QUERIES",
     "Amounts",
+    "AnswerTable",
     "Argument",
+    "BoundsAnswer",
     "Card",
     "ClippedShare",
     "Count",
+    "EstimateBounds",
     "Explanation",
+    "ExtremeAnswer",
     "GroupedAnswers",
     "Histogram",
     "IntervalQuantileAnswer",
-    "JointAnswers",
+    "Max",
     "Mean",
     "MeanAnswer",
+    "Min",
     "ProtectedTable",
     "Quantile",
     "QuantileAnswer",
     "Query",
     "QueryMethods",
+    "SelectAnswers",
+    "Std",
+    "StdAnswer",
     "Sum",
     "TableAnswer",
     "TableNumber",
     "TableQuery",
     "TableResult",
+    "TableValue",
+    "Variance",
+    "VarianceAnswer",
     "as_screen",
     "bind_parameters",
     "census",
+    "check_given",
     "col",
     "create_ledger",
+    "format_error",
+    "format_part",
+    "interval_confidence",
     "layout_of",
     "mechanisms_of",
     "open_table",
     "parse_params",
+    "picture_facts",
     "protect",
     "read_card",
+    "read_select",
     "register",
     "share_to_json",
     "summarize",
@@ -90,16 +121,21 @@ __all__ = [
 _HOMES = (
     *(
         "registration",
+        "table_query",
         "where",
         "sources",
         "spending_limit",
         "answers",
         "queries.query",
         "queries.mean_answer",
+        "queries.variance_answer",
+        "queries.extreme_answer",
+        "queries.bounds_answer",
     ),
     *(
         "queries.quantile_answer",
         "explanation",
+        "sql",
         "answering",
         "release",
         "protected",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import Ledger, Unrecorded, check_name
-from leastnoise.tables.answers import JointAnswers
+from leastnoise.tables.answers import AnswerTable
 from leastnoise.tables.card import Card, check_query
 from leastnoise.tables.defaults import TableDefaults
 from leastnoise.tables.queries.bounded_query import BoundedQuery
@@ -72,6 +72,6 @@ def find_only(queries: Sequence[Query]) -> Query:
 
 def join_answers(
     answers: list[TableResult], common: CommonArguments
-) -> list[TableResult] | JointAnswers:
+) -> list[TableResult] | AnswerTable:
     """Return answers as they are, or as one table if they share groups."""
-    return JointAnswers(common.by, tuple(answers)) if common.by else answers
+    return AnswerTable(common.by, tuple(answers)) if common.by else answers

@@ -11,7 +11,7 @@ from leastnoise.tables.answers import GroupedAnswers, TableNumber
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.count import Count
 from leastnoise.tables.queries.histogram import Histogram
-from leastnoise.tables.registration import ColumnName, Columns, Counted
+from leastnoise.tables.table_query import ColumnName, Columns, Counted
 from leastnoise.tables.where import Node, Parameters
 
 

@@ -19,7 +19,7 @@ from leastnoise.tables.answers import USUAL, at_most
 from leastnoise.tables.bounding import REPLACE
 from leastnoise.tables.mean_release import MeanCost, estimate_cost
 from leastnoise.tables.mean_target import MeanTarget
-from leastnoise.tables.queries.mean import TYPICAL_ROWS
+from leastnoise.tables.queries.averaged_query import TYPICAL_ROWS
 from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.release import PreparedRelease, find_threshold
 from leastnoise.tables.spending_limit import describe_amount, describe_share, share_to_json
@@ -193,10 +193,10 @@ def _explain_mean(target: MeanTarget) -> list[str]:
         f"{rows:,} rows: {_describe_costs(target, cost)}" for rows, cost in _estimate_costs(target)
     ]
     facts = [
-        f"95% interval of at most ± {format_exact(target.error)}, with probability 99%.",
-        "The rows are counted first, roughly and perhaps several times. The first of these counts "
-        "is below.",
-        "About what the mean costs:",
+        f"With probability 99%, the 95% interval is at most ± {format_exact(target.error)}.",
+        "The rows are counted first, perhaps several times with growing precision. The table "
+        "below shows the first count.",
+        "Approximate cost of the mean:",
         *(f"  {cost}" for cost in costs),
     ]
     return [*wrap(target.query.title), *(line for fact in facts for line in _indent(fact))]

@@ -112,16 +112,15 @@ class JointErrorQuantile:
         else:
             full = min(a, max(-1, math.floor((whole - 2 * most) / shift)))
             last = min(a, math.floor(whole / shift))
-        counted: Fraction | float = most * (1 + 2 * full) if full >= 0 else 0
+        counted: Fraction | float = Fraction(most * (1 + 2 * full)) if full >= 0 else Fraction(0)
         if last > full:
             # The rest of the series; x = 0 counts once.
             first = max(full + 1, 1)
             terms = last - first + 1
             counted += terms * whole - shift * (last * (last + 1) - (first - 1) * first) / 2
             if full < 0:
-                counted += whole / 2 if isinstance(shift, float) else Fraction(whole, 2)
-        points = (2 * a + 1) * (2 * c + 1)
-        return counted / points if isinstance(shift, float) else Fraction(counted) / points
+                counted += Fraction(whole, 2)
+        return counted / ((2 * a + 1) * (2 * c + 1))
 
 
 def _within(reach: "Fraction | float", one: "Fraction | float", other: int) -> "Fraction | float":

@@ -36,6 +36,7 @@ def protect(
     types: Types | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     neighbours: str | None = None,
 ) -> ProtectedTable: ...
 
@@ -65,6 +66,7 @@ def protect(
     types: Types | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
     neighbours: str | None = None,
     card: str | PathLike[str] | Card | None = None,
     analyst: str | None = None,
@@ -100,11 +102,13 @@ def protect(
         version: The version of the data, such as ``"2026-11"``. Give a new one when the data at the
             same place has changed, for answers about the new data. Default: none.
         types: Columns to convert, such as ``{"month": int, "joined": "date"}``. A type is ``int``,
-            ``float``, ``bool``, ``str``, ``"date"`` or ``"timestamp"``. A value that does not
-            convert is NULL (docs/row-rules.md states the accepted syntax). Default: none.
+            ``float``, ``"decimal"``, ``bool``, ``str``, ``"date"`` or ``"timestamp"``. A value
+            that does not convert is NULL (docs/row-rules.md states the accepted syntax). Default:
+            none.
         delimiter: The delimiter of CSV files: a comma (the default; for .tsv a tab), ``";"``,
             ``"|"`` or a tab. It is never guessed.
         encoding: The encoding of CSV files, such as ``"cp1252"``. Default: UTF-8.
+        decimal: ``","`` for CSV files with decimal commas, as in 3,14. Default: a point.
         neighbours: The old name of ``neighbors``; deprecated.
         card: The path of a dataset card, which states all of the above (docs/card.md). Give beside
             it only what the card leaves open. Default: none.
@@ -121,6 +125,7 @@ def protect(
         named = {"source": source, "neighbors": neighbors, "table": table, "ledger": ledger}
         named |= {"name": name, "version": version}
         named |= {"types": types, "delimiter": delimiter, "encoding": encoding}
+        named |= {"decimal": decimal}
         stated = {what: value for what, value in named.items() if value is not None}
         stated |= {} if unit is ... else {"unit": unit}
         return _protect_by_card(card, stated, max_rows=max_rows, analyst=analyst)
@@ -128,7 +133,8 @@ def protect(
         raise InvalidParameter(
             "unit= or card= must be given",
             got="neither",
-            fix="Write for instance unit='person_id' or card='people.toml'.",
+            fix="Write unit='person_id' for the column that identifies a person, unit=None if "
+            "every row is a different person, or card='people.toml'.",
         )
     if analyst is not None:
         raise InvalidParameter(
@@ -136,7 +142,9 @@ def protect(
             fix="Open the ledger with Ledger(path, analyst=…).",
         )
     recorded = check_ledger(
-        ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
+        ledger,
+        "Pass Ledger('people.ledger') to charge a ledger, or leastnoise.UNRECORDED to track the "
+        "budget yourself.",
     )
     who = TableUnit(unit, parse_max_rows(unit, max_rows), neighbors or ADD_REMOVE)
     for what, text in (("name", name), ("version", version)):
@@ -150,6 +158,7 @@ def protect(
         types=types,
         delimiter=delimiter,
         encoding=encoding,
+        decimal=decimal,
     )
     try:
         if unit is not None:
@@ -157,7 +166,7 @@ def protect(
         if opened.place is None and isinstance(recorded, Ledger):
             raise InvalidParameter(
                 "In-memory data needs name= when a ledger is used",
-                fix="Stored answers are found by it. Write for instance name='people'.",
+                fix="Stored answers are found by it. Write, for example, name='people'.",
             )
     except BaseException:
         opened.close()

@@ -10,14 +10,9 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, InvalidParameter
 from leastnoise.ledger import Ledger, Unrecorded
 from leastnoise.tables.answering import Asked, One
-from leastnoise.tables.answers import GroupedAnswers, JointAnswers
+from leastnoise.tables.answers import AnswerTable, GroupedAnswers
 from leastnoise.tables.asking import How, complete_queries, find_only, join_answers
-from leastnoise.tables.card import (
-    Card,
-    check_amount,
-    cite_largest,
-    limit_terms,
-)
+from leastnoise.tables.card import Card, check_amount, cite_largest, limit_terms
 from leastnoise.tables.defaults import NO_DEFAULTS, TableDefaults
 from leastnoise.tables.explanation import Explanation
 from leastnoise.tables.keys import Groups
@@ -29,16 +24,18 @@ from leastnoise.tables.queries.mean import Mean
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import TableUnit
 from leastnoise.tables.queries.query import Query
-from leastnoise.tables.registration import QUERIES, Columns, QueryMethods
+from leastnoise.tables.registration import QUERIES, QueryMethods
 from leastnoise.tables.release import PreparedRelease, TableResult, prepare, reported
 from leastnoise.tables.sources import Source, join_lookup
+from leastnoise.tables.sql_methods import SqlMethods
+from leastnoise.tables.table_query import Columns
 from leastnoise.tables.target_error import TargetError, aim, check_cap, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
 from leastnoise.tables.where import Node, Parameters
 
 
 @dataclass(frozen=True, repr=False)
-class ProtectedTable(BuiltInQueries, QueryMethods):
+class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
     """A table that releases noisy answers only. :func:`protect` makes it."""
 
     source: Source
@@ -86,7 +83,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
-    ) -> JointAnswers: ...
+    ) -> AnswerTable: ...
 
     @reported
     def ask(
@@ -107,7 +104,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
-    ) -> list[TableResult] | JointAnswers:
+    ) -> list[TableResult] | AnswerTable:
         """Answer several queries together, under one guarantee and one ledger entry.
 
         Numbers that several queries need, such as a count, are released once. Exactly one of
@@ -166,7 +163,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         )
         if not isinstance(queries, tuple | list):
             raise InvalidParameter(
-                "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
+                "queries must be a list", got=quote(queries), fix="Write, for example, [Count()]."
             )
         terms = self._parse_terms(privacy, share, error, at_most, key, fresh=fresh)
         queries = self._complete(queries, common)
@@ -215,8 +212,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
             >>> 0 < joined.count(where="side = 'N'", privacy=ln.Privacy(1)).value < 8100
             True
         """
-        if self.closed:
-            raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
+        self._check_open()
         return replace(self, source=join_lookup(self.source, lookup, on, columns))
 
     def _answer(
@@ -319,11 +315,14 @@ class ProtectedTable(BuiltInQueries, QueryMethods):
         *,
         fresh: bool = False,
     ) -> Terms:
-        if self.closed:
-            raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
+        self._check_open()
         amounts = {"privacy": privacy, "share": share, "error": error, "at_most": at_most}
         terms = parse_terms(self.ledger, **amounts, key=key, fresh=fresh)  # type: ignore[arg-type]
         return terms if self.card is None else limit_terms(self.card, terms)
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
 
     def _complete(self, queries: Sequence[Query], common: CommonArguments) -> list[Query]:
         return complete_queries(queries, common, self.source, self.defaults, self.card)

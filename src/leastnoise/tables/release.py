@@ -219,7 +219,7 @@ def prepare(
     plans = [plan_query(query, source, unit) for query in queries]
     if not plans:
         raise InvalidParameter(
-            "queries must not be empty", got="no query", fix="Write for instance [Count()]."
+            "queries must not be empty", got="no query", fix="Write, for example, [Count()]."
         )
     distinct, places = find_distinct([(plan.numbers, plan.identities) for plan in plans])
     parts = None if weights is None else divide_by_weights(weights, places)

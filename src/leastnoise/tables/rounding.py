@@ -1,14 +1,31 @@
-"""Rounding of figures, in print and as floats: values to the nearest, interval ends outward."""
+"""Rounding of figures: values to the nearest, interval ends outward."""
 
 import math
 from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from leastnoise.core.exact import format_rounded, format_to_place, magnitude
-from leastnoise.errors import Unsupported, Words
+from leastnoise.mechanism import float_above, float_below, float_near
 
-# The fix for a number that an export format cannot hold.
-USE_ROWS = "Use " + Words("rows(), which are", "--json, which is") + " exact."
+__all__ = [
+    "bin_place",
+    "float_above",
+    "float_below",
+    "float_near",
+    "format_bin",
+    "format_down",
+    "format_error",
+    "format_nearest",
+    "format_rows",
+    "format_up",
+    "place_for",
+    "printed_error",
+    "root_above",
+    "root_below",
+]
+
+# The bits of a number whose square root is rounded to an integer.
+_ROOT_BITS = 126
 
 
 def place_for(width: Fraction, otherwise: Fraction) -> Fraction:
@@ -25,8 +42,13 @@ def format_bin(low: Fraction, high: Fraction) -> str:
     The decimal place is that of a hundredth of the width, or that of ones if the bin is wide, so
     integer edges print in full.
     """
-    unit = min(Fraction(10) ** magnitude((high - low) / 100), Fraction(1))
+    unit = bin_place(low, high)
     return f"{format_down(low, unit)} to {format_up(high, unit)}"
+
+
+def bin_place(low: Fraction, high: Fraction) -> Fraction:
+    """Return the decimal place to which the edges of a bin are printed."""
+    return min(Fraction(10) ** magnitude((high - low) / 100), Fraction(1))
 
 
 def format_rows(error: Fraction) -> str:
@@ -71,27 +93,35 @@ def format_error(error: Fraction) -> str:
     return format_rounded(error, 4, ROUND_CEILING)
 
 
-def float_near(upper: int, lower: int) -> float:
-    """Return the float nearest to a ratio: Python rounds a quotient of integers once."""
-    try:
-        return upper / lower
-    except OverflowError:
-        raise Unsupported(
-            "Exported real numbers must lie within the range of floats",
-            got="a number beyond it",
-            fix=USE_ROWS,
-        ) from None
+def root_below(square: Fraction) -> Fraction:
+    """Return the square root of a number ≥ 0, rounded down within a factor of 1 − 2⁻⁶³.
+
+    >>> root_below(Fraction(9, 4))
+    Fraction(3, 2)
+    """
+    root, scale, _ = _find_root(square)
+    return Fraction(root, scale)
 
 
-def float_below(upper: int, lower: int) -> float:
-    """Return the largest float that is not above a ratio."""
-    near = float_near(upper, lower)
-    over, under = near.as_integer_ratio()
-    return math.nextafter(near, -math.inf) if over * lower > upper * under else near
+def root_above(square: Fraction) -> Fraction:
+    """Return the square root of a number ≥ 0, rounded up within a factor of 1 + 2⁻⁶³.
+
+    >>> root_above(Fraction(2)) ** 2 > 2
+    True
+    """
+    root, scale, exact = _find_root(square)
+    return Fraction(root if exact else root + 1, scale)
 
 
-def float_above(upper: int, lower: int) -> float:
-    """Return the smallest float that is not below a ratio."""
-    near = float_near(upper, lower)
-    over, under = near.as_integer_ratio()
-    return math.nextafter(near, math.inf) if over * lower < upper * under else near
+def _find_root(square: Fraction) -> tuple[int, int, bool]:
+    """Return an integer and a scale whose quotient is a root rounded down, and if it is exact.
+
+    square·scale² is at least 2¹²⁶, so the integer is at least 2⁶³, unless the square is 0.
+    """
+    over, under = square.as_integer_ratio()
+    if not over:
+        return 0, 1, True
+    shift = max(0, (_ROOT_BITS - over.bit_length() + under.bit_length() + 2) // 2)
+    scaled, rest = divmod(over << 2 * shift, under)
+    root = math.isqrt(scaled)
+    return root, 1 << shift, not rest and root * root == scaled

@@ -10,7 +10,7 @@ from leastnoise.tables.answers import GroupedAnswers, TableNumber
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.mean import Mean, MeanAnswer
 from leastnoise.tables.queries.sum import Sum
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters
 
 

@@ -114,7 +114,7 @@ class TargetError:
         most = describe_amount(self.scale.amount(round_down(cap))) if cap else "nothing"
         needs = "needs more than the budget"
         if amount is not None:
-            needs = f"needs {describe_amount(amount)}, and at most {most} may be spent"
+            needs = f"needs {describe_amount(amount)}, but at most {most} may be spent"
         return f"The {self.title} with an error of ± {_print(self.error)} {needs}"
 
     def add_advice(self, failure: BudgetExceeded) -> BudgetExceeded:

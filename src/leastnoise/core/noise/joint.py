@@ -135,6 +135,11 @@ class JointNoise:
         have a probability of at most ``rest``.
         """
 
+    def first_alike(self, place: int) -> int:
+        """Return the first number with the step, shift and edge, so the marginal, of a number."""
+        kinds = list(zip(self.steps, self.shifts, self.edges, strict=True))
+        return kinds.index(kinds[place])
+
     def half_width(self, place: int, box: int) -> int:
         """Return the half-width of a box for one number, in steps."""
         return box * self.shifts[place] + self.edges[place]
@@ -177,7 +182,7 @@ class JointStaircase(JointNoise):
 
     >>> noise = JointStaircase((Fraction(1),) * 2, (1, 1), (0, 0), Fraction(1, 2))
     >>> noise.marginal(0).pmf(0), noise.box_probability(1)
-    (0.2307692307692308, Fraction(1, 13))
+    (0.17647058823529413, Fraction(1, 17))
     """
 
     @cached_property

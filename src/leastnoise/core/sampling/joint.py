@@ -146,7 +146,11 @@ class GrowingBoxes:
 
     @cached_property
     def _guard_bits(self) -> int:
-        """The number of guard bits: more for ratios nearer to 1, where tails need higher powers."""
+        """The number of guard bits: more for ratios nearer to 1, where tails need higher powers.
+
+        The error of a power is multiplied by S(n)/S(0), which grows with n, and n with the bits of
+        a word that is read on. So as many guard bits are added to these, and every word is decided.
+        """
         near = (1 / (1 - self.ratio)).__ceil__().bit_length()
         return _GUARD + (len(self.shifts) + 4) * near
 

@@ -1,4 +1,4 @@
-"""Export of answers by group to Arrow, pandas, polars, CSV, Parquet and JSON.
+"""Export of answers by group to Arrow, pandas, polars, numpy, CSV and Parquet.
 
 The columns are the group keys, then the figures of the layout. For counts and sums these are
 ``value``, ``low`` and ``high`` (95%) and ``max_error`` (null if infinite). The last two columns are
@@ -14,7 +14,6 @@ rounding of the value, so they hold for the exported numbers. Libraries are load
 
 import csv
 import io
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,19 +24,17 @@ from operator import floordiv
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from leastnoise.core.exact import format_ratio
-from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported, Words
 from leastnoise.files import write_table
+from leastnoise.mechanism import USE_ROWS, Figure, json_text
 from leastnoise.rendering import printable
-from leastnoise.tables.answers.layout import Figure, TableAnswer, layout_of
-from leastnoise.tables.rounding import USE_ROWS
-from leastnoise.tables.spending_limit import share_to_json
+from leastnoise.tables.answers.layout import TableAnswer, layout_of
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from numpy.typing import NDArray
 
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
@@ -77,10 +74,10 @@ class Column:
 
 
 @runtime_checkable
-class Joint(Protocol):
+class WithColumns(Protocol):
     """Answers of several queries, with columns of their own."""
 
-    def joint_columns(self) -> list[Column]:
+    def exported_columns(self) -> list[Column]:
         """Return the exported columns."""
 
 
@@ -90,27 +87,39 @@ def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
     Raises:
         Unsupported: If a number is too long for the types that other programs have.
     """
-    if isinstance(answers, Joint):
-        return answers.joint_columns()
-    layout = layout_of(answers.answers)
-    names = key_names(answers.names, (*layout.names, *CONSTANTS))
-    columns = [_make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
-    whole = layout.whole(answers.answers)
+    if isinstance(answers, WithColumns):
+        return answers.exported_columns()
+    names = key_names(answers.names, (*layout_of(answers.answers).names, *CONSTANTS))
+    keys = [make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
+    same = zip(CONSTANTS, (TEXT, DATE), find_constants(answers), strict=True)
+    return [
+        *keys,
+        *figure_columns(answers.answers),
+        *(Column(name, kind, [value] * len(answers)) for name, kind, value in same),
+    ]
+
+
+def figure_columns(answers: Sequence[TableAnswer]) -> list[Column]:
+    """Return the columns of figures of answers of one class, the value first.
+
+    Raises:
+        Unsupported: If a number is too long for the types that other programs have.
+    """
+    layout = layout_of(answers)
+    whole = layout.whole(answers)
     convert = [floordiv if figure.name in whole else figure.to_float for figure in layout.columns]
     lists: list[list[Any]] = [[] for _ in layout.columns]
-    rows = layout.figures(answers.answers)
+    rows = layout.figures(answers)
     while block := list(islice(rows, _ROWS_AT_ONCE)):  # a million rows at once take a GB
         for i, (values, to_number) in enumerate(zip(lists, convert, strict=True)):
             column = (row[i] for row in block)
             values += [None if figure is None else to_number(*figure) for figure in column]
-    columns += [
+    return [
         _make_integers(figure.name, values)
         if figure.name in whole
         else _make_reals(figure, values, lists[0])
         for figure, values in zip(layout.columns, lists, strict=True)
     ]
-    same = zip(CONSTANTS, (TEXT, DATE), find_constants(answers), strict=True)
-    return columns + [Column(name, kind, [value] * len(answers)) for name, kind, value in same]
 
 
 def find_constants(answers: "GroupedAnswers[TableAnswer]") -> tuple[str, date | None]:
@@ -137,7 +146,8 @@ def key_names(names: Sequence[str], figures: Sequence[str]) -> list[str]:
     return free_names
 
 
-def _make_keys(name: str, values: Sequence[Any]) -> Column:
+def make_keys(name: str, values: Sequence[Any]) -> Column:
+    """Return an exported column of group keys."""
     kind = _KINDS[type(values[0])] if values else TEXT
     return (
         _make_integers(name, list(values)) if kind == INTEGER else Column(name, kind, list(values))
@@ -181,12 +191,42 @@ def to_arrow(answers: "GroupedAnswers[TableAnswer]") -> "pyarrow.Table":
     plain = arrow.int64(), arrow.float64(), arrow.string(), arrow.bool_()
     types = *plain, arrow.date32(), arrow.timestamp("us")
     columns = _add_types(answers, *types, long=arrow.decimal128(38, 0))
-    about = json.dumps(_describe(answers), ensure_ascii=False)
+    from leastnoise.tables.answers.document import describe
+
+    about = json_text(describe(answers))
     fields = [(column.name, kind) for column, kind in columns]
     return arrow.table(
         [arrow.array(column.values, type=kind) for column, kind in columns],
         schema=arrow.schema(fields, metadata={"leastnoise": about}),
     )
+
+
+def to_arrow_stream(
+    answers: "GroupedAnswers[TableAnswer]", requested_schema: object = None
+) -> object:
+    """Return the table of :func:`to_arrow` as a stream, by which other libraries read it.
+
+    ``pyarrow.table(answers)``, ``polars.DataFrame(answers)`` and DuckDB call it. It needs pyarrow.
+    """
+    return to_arrow(answers).__arrow_c_stream__(requested_schema)
+
+
+def to_array(
+    answers: "GroupedAnswers[TableAnswer]", dtype: object = None, copy: bool | None = None
+) -> "NDArray[Any]":
+    """Return the values for ``np.asarray``, in the order of the groups.
+
+    They are 64-bit integers or the nearest floats; Python integers if 64 bits are too few.
+    """
+    import numpy as np
+
+    (values, *_) = figure_columns(answers.answers)
+    kind = {INTEGER: np.int64, REAL: np.float64}[values.kind]
+    array = np.array(values.values, dtype=object if values.long else kind)
+    as_type: Any = array.dtype if dtype is None else dtype
+    if copy is False:
+        raise ValueError("The values of answers are copied. Omit copy=False.")
+    return array.astype(as_type, copy=False)
 
 
 def to_pandas(answers: "GroupedAnswers[TableAnswer]") -> "pandas.DataFrame":
@@ -262,56 +302,6 @@ def to_parquet(
     table = to_arrow(answers)
     parquet = import_module("pyarrow.parquet")
     return write_table(path, lambda file: parquet.write_table(table, file), overwrite=overwrite)
-
-
-def to_json(
-    answers: "GroupedAnswers[TableAnswer]", path: str | Path, *, overwrite: bool = False
-) -> Path:
-    """Write a JSON file: subject, guarantee, and under ``rows`` an object for each group.
-
-    Integers are written in full, but programs that read numbers as floats round them above 2⁵³.
-    Dates and timestamps are strings. Values that are the same in every row are written once,
-    before ``rows``.
-    """
-    columns = [column for column in export_columns(answers) if column.name not in CONSTANTS]
-    names = [column.name for column in columns]
-    encoder = json.JSONEncoder(
-        ensure_ascii=False, allow_nan=False, default=lambda part: part.isoformat()
-    )
-
-    def write(file: IO[bytes]) -> None:
-        head = json.dumps(_describe(answers), ensure_ascii=False, indent=1)
-        file.write(f'{head[:-2]},\n "rows": ['.encode())
-        rows = zip(*(column.values for column in columns), strict=True)
-        gap, between = "\n  ", ",\n  "
-        while block := list(islice(rows, _ROWS_AT_ONCE)):
-            lines = (encoder.encode(dict(zip(names, row, strict=True))) for row in block)
-            file.write(f"{gap}{between.join(lines)}".encode())
-            gap = between
-        file.write(b"\n ]\n}\n")
-
-    return write_table(path, write, overwrite=overwrite)
-
-
-def _describe(answers: "GroupedAnswers[TableAnswer]") -> dict[str, Any]:
-    """Return the query and its guarantee as JSON, numbers as exact ratios."""
-    receipt, figures = answers.receipt, layout_of(answers.answers).columns
-    return {
-        "title": answers.title,
-        "by": list(answers.names),
-        "confidence": "0.95",
-        "confidence_of": [figure.name for figure in figures if figure.confident],
-        "privacy": _privacy_to_json(answers.privacy),
-        "total_privacy": _privacy_to_json(answers.total_privacy)
-        | share_to_json(answers.total_privacy),
-        "subject": answers.subject.to_dict(),
-        "recorded": None if receipt is None else {"key": receipt.key, "at": receipt.at},
-        "reused": receipt.at if receipt is not None and receipt.reused else None,
-    }
-
-
-def _privacy_to_json(privacy: Privacy) -> dict[str, str]:
-    return {"epsilon": format_ratio(privacy.epsilon), "delta": format_ratio(privacy.delta)}
 
 
 def _write_booleans(column: Column) -> list[Any]:

@@ -14,7 +14,7 @@ from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import Receipt
 from leastnoise.mechanism import Mechanism, format_brief
 from leastnoise.suggestions import find_nearest
-from leastnoise.tables.answers import export
+from leastnoise.tables.answers import document, export
 from leastnoise.tables.answers.layout import TableAnswer, layout_of, mechanisms_of
 from leastnoise.tables.answers.subject import Subject
 from leastnoise.tables.answers.text import as_html, as_text, format_part
@@ -185,7 +185,9 @@ class GroupedAnswers(Generic[One_co]):
         ]
 
     to_arrow, to_pandas, to_polars = export.to_arrow, export.to_pandas, export.to_polars
-    to_csv, to_parquet, to_json = export.to_csv, export.to_parquet, export.to_json
+    to_csv, to_parquet = export.to_csv, export.to_parquet
+    to_dict, to_json = document.to_dict, document.to_json
+    __arrow_c_stream__, __array__ = export.to_arrow_stream, export.to_array
 
     _repr_html_, to_text, __str__ = as_html, as_text, as_text
 

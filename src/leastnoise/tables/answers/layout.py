@@ -15,15 +15,21 @@ from leastnoise.core.exact import Number, parse_confidence
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
-from leastnoise.mechanism import Answer, Mechanism, farthest, half_width
+from leastnoise.mechanism import (
+    INTERVAL,
+    USUAL,
+    Answer,
+    Figure,
+    Figures,
+    Mechanism,
+    farthest,
+    half_width,
+)
 from leastnoise.tables.answers.facts import Shown
 from leastnoise.tables.answers.number import TableNumber
 from leastnoise.tables.answers.subject import Subject
 from leastnoise.tables.ratio import Ratio
 from leastnoise.tables.rounding import (
-    float_above,
-    float_below,
-    float_near,
     format_down,
     format_error,
     format_nearest,
@@ -32,10 +38,7 @@ from leastnoise.tables.rounding import (
     printed_error,
 )
 
-USUAL = Fraction(19, 20)
 NONE = "none"
-# The figures of one answer, in the order of its columns; None for an infinite maximum error.
-Figures = tuple[Ratio | None, ...]
 
 
 class TableAnswer(Protocol):
@@ -82,26 +85,6 @@ One = TypeVar("One", bound=TableAnswer)
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A column of figures.
-
-    Attributes:
-        name: The name of the column.
-        to_float: The function that rounds a ratio to a float: to the nearest, down or up.
-        json: The name in the JSON of commands. Default: ``name``.
-        confident: Whether the column holds with 95% confidence only.
-        widened: Whether it is an error of the value, to which an export adds the rounding of the
-            value.
-    """
-
-    name: str
-    to_float: Callable[[int, int], float] = float_above
-    json: str | None = None
-    confident: bool = False
-    widened: bool = False
-
-
-@dataclass(frozen=True)
 class Layout(Generic[One]):
     """The layout of answers of one class.
 
@@ -117,6 +100,9 @@ class Layout(Generic[One]):
             value is an integer. Default: the maximum error depends on more than the noise.
         unbounded: Why there is no maximum error. Default: the noise is unbounded.
         with_group: Returns an answer whose subject names a group. Default: the answer as it is.
+        confidence: Returns the confidence of ``low`` and ``high``. Default: 95%.
+        additive: Whether the values of disjoint groups add up, as counts and sums do. Figures then
+            have bars that start at 0.
     """
 
     columns: tuple[Figure, ...]
@@ -129,6 +115,8 @@ class Layout(Generic[One]):
     common_error: Callable[[Figures, bool], Fraction] | None = None
     unbounded: str = ""
     with_group: Callable[[One, str], One] | None = None
+    confidence: Callable[[One], Fraction] = lambda _: USUAL
+    additive: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -156,6 +144,14 @@ def mechanisms_of(answers: Sequence[TableAnswer]) -> list[Mechanism]:
     mechanisms = layout_of(answers).mechanisms
     by_id = {id(each): each for answer in answers for each in mechanisms(answer)}
     return list(by_id.values())
+
+
+def interval_confidence(answers: Sequence[TableAnswer]) -> Fraction | None:
+    """Return the confidence of the columns ``low`` and ``high``, or None without them."""
+    layout = layout_of(answers)
+    if "low" not in layout.names:
+        return None
+    return layout.confidence(answers[0]) if answers else USUAL
 
 
 def confidence_of_each(confidence: Number, parts: int) -> Fraction:
@@ -237,15 +233,6 @@ def _find_integers(answers: Sequence[TableNumber]) -> set[str]:
     return set(NUMBERS.names) if integer else set()
 
 
-# The columns of counts and sums, and the first columns of means.
-INTERVAL = (
-    Figure("value", float_near),
-    Figure("low", float_below, json="interval_95", confident=True),
-    Figure("high", json="interval_95", confident=True),
-    Figure("max_error", json="bound", widened=True),
-)
-
-
 def _with_group(answer: Answer, group: str) -> Any:
     # A number that was released without a table has no subject.
     return answer.with_group(group) if isinstance(answer, TableNumber) else answer
@@ -260,4 +247,5 @@ NUMBERS: Layout[TableNumber] = Layout(
     cells=lambda figures, _, whole: print_interval(figures, whole=whole),
     common_error=_common_error,
     with_group=_with_group,
+    additive=True,
 )

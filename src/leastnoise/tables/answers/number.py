@@ -7,9 +7,10 @@ from leastnoise.mechanism import Answer, Mechanism, format_brief, format_errors,
 from leastnoise.rendering import printable, sentences
 from leastnoise.tables.answers import facts
 from leastnoise.tables.answers.subject import Statement, Subject
+from leastnoise.tables.answers.table_value import TableValue
 
 
-class TableNumber(Answer):
+class TableNumber(TableValue, Answer):
     """An :class:`Answer` from a table: a count or a sum, with the quantity it is about."""
 
     __slots__ = ("_statement",)

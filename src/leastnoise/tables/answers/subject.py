@@ -9,10 +9,16 @@ from fractions import Fraction
 
 from leastnoise.core.exact import format_exact
 from leastnoise.core.privacy import Privacy
+from leastnoise.json_types import Json
 from leastnoise.ledger import Receipt
 
 # The note on the values of a CSV file.
 TEXT_NOTE = "CSV values are text; values that are not numbers are treated as missing (NULL)."
+# The note on "is null" of a column of a CSV file.
+NULL_NOTE = (
+    "A CSV field is null only if it is empty; if other texts such as NA mean missing, convert the "
+    "column to a type."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +146,7 @@ class Subject:
         first = "; ".join(filter(None, [self.quantity, self.rules, hidden]))
         return " ".join([f"{first}.", *self.notes]) if self.notes else first
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> Json:
         """Return the subject as JSON, numbers as strings of exact ratios."""
         bounds = self.bounds
         return {

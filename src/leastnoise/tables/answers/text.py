@@ -3,18 +3,21 @@
 import unicodedata
 from decimal import ROUND_CEILING
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leastnoise.core.exact import format_rounded
+from leastnoise.mechanism import Figures
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable, sentences
 from leastnoise.tables.answers.facts import (
     closing_facts,
+    facts,
     keep_key_whole,
     max_error_fact,
     table_guarantee,
 )
-from leastnoise.tables.answers.layout import NONE, Figures, TableAnswer, layout_of
+from leastnoise.tables.answers.layout import NONE, TableAnswer, layout_of
 from leastnoise.tables.answers.subject import Subject
+from leastnoise.tables.keys import Part
 from leastnoise.tables.rounding import format_error
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 _LONGEST = 40
+_OF_LEDGER = ("Budget", "Key")
 # Keys that differ only in spaces must look different, so spaces are preserved.
 _LEFT, _RIGHT = "text-align:left;white-space:pre", "text-align:right"
 
@@ -52,6 +56,18 @@ def as_html(answers: "GroupedAnswers[TableAnswer]") -> str:
     )
     title = escape(printable(answers.subject.heading))
     return f"<table><caption>{title}</caption>{lines}</table>{more}<table>{known}</table>"
+
+
+def picture_facts(answers: "GroupedAnswers[TableAnswer] | TableAnswer") -> list[Fact]:
+    """Return the facts to state below a picture: all but the entry in the ledger."""
+    from leastnoise.tables.answers.grouped import GroupedAnswers
+
+    if isinstance(answers, GroupedAnswers):
+        _, errors = print_cells(answers)
+        known = _make_facts(answers, errors, each="group")
+    else:
+        known = facts(answers, answers.result())
+    return [(label, text) for label, text in known if label not in _OF_LEDGER]
 
 
 def _format_line(line: list[str], tag: str, keys: int) -> str:
@@ -106,27 +122,43 @@ def note_more(answers: "GroupedAnswers[TableAnswer]") -> list[str]:
 
 
 def _make_facts(
-    answers: "GroupedAnswers[TableAnswer]", error: str | None, *, ledger: str = ""
+    answers: "GroupedAnswers[TableAnswer]",
+    error: str | None,
+    *,
+    ledger: str = "",
+    each: str = "row",
 ) -> list[Fact]:
-    """Return the facts about all answers: errors, guarantee, contributions, budget and notes."""
+    """Return the facts about all answers: errors, guarantee, contributions, budget and notes.
+
+    ``each`` is what shows one answer.
+    """
     facts: list[Fact] = []
     if answers and error == NONE:
         why = layout_of(answers.answers[:1]).unbounded
         facts.append(("Max error", max_error_fact(None, answers.privacy, why)))
     elif error is not None and answers:
-        facts.append(("Max error", f"{error} in every row"))
+        facts.append(("Max error", f"{error} in every {each}"))
     facts.append(("Guarantee", table_guarantee(answers)))
+    facts += note_exact(answers)
+    return [*facts, *closing_facts(answers, ledger=ledger), *note_discovery(answers, error, each)]
+
+
+def note_exact(answers: "GroupedAnswers[TableAnswer]") -> list[Fact]:
+    """Return the probability of an exact release, if it was allowed."""
     exact = [mechanism for mechanism in answers.mechanisms if mechanism.needs_allow_exact]
-    if exact:
-        chance = max(mechanism.exact_probability for mechanism in exact)
-        limit = format_rounded(chance, 6, ROUND_CEILING)
-        what = layout_of(answers.answers[:1]).released
-        facts.append(("Exact", f"{what} is exact with probability {limit} at most"))
-    return [*facts, *closing_facts(answers, ledger=ledger), *note_discovery(answers, error)]
+    if not exact:
+        return []
+    chance = max(mechanism.exact_probability for mechanism in exact)
+    limit = format_rounded(chance, 6, ROUND_CEILING)
+    what = layout_of(answers.answers[:1]).released
+    return [("Exact", f"{what} is exact with probability {limit} at most")]
 
 
 def note_discovery(
-    answers: "GroupedAnswers[TableAnswer]", error: str | None, about: Subject | None = None
+    answers: "GroupedAnswers[TableAnswer]",
+    error: str | None,
+    each: str,
+    about: Subject | None = None,
 ) -> list[Fact]:
     """Return the note on discovered groups, and on their intervals if these are affected.
 
@@ -139,8 +171,8 @@ def note_discovery(
     limit = subject.hidden_up_to
     small = "Small groups" if limit is None else f"Groups with a noisy count of {limit} or less"
     note = (
-        f"Groups were discovered from the data. {small} are hidden, so the rows need not add up to "
-        "the total."
+        f"Groups were discovered from the data. {small} are hidden, so the {each}s need not add up "
+        "to the total."
     )
     if subject.selected and len(answers):
         sure = "" if error == NONE else ", but the max error still holds"
@@ -151,7 +183,7 @@ def note_discovery(
     return [("Note", note)]
 
 
-def format_part(part: Any) -> str:
+def format_part(part: Part) -> str:
     """Return a part of a key as printable text of limited length.
 
     The text is quoted if it is empty or has a space at an end, which would be invisible. It is also

@@ -124,6 +124,7 @@ class Card:
         table: The table of a database; None for files.
         delimiter: The delimiter of its CSV files; None for a comma.
         encoding: The encoding of its CSV files; None for UTF-8.
+        decimal: The decimal sign of numbers in its CSV files; None for a point.
         name: What the data is called; None for its place.
         version: The version of the data; None if it has none.
         unit: The column of units; None if every row is a unit.
@@ -142,6 +143,7 @@ class Card:
     table: str | None
     delimiter: str | None
     encoding: str | None
+    decimal: str | None
     name: str | None
     version: str | None
     unit: str | None

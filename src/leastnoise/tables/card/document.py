@@ -106,7 +106,10 @@ def _syntax_error(name: str, error: Exception) -> InvalidParameter:
     reason = str(error)[: place.start()] if place else str(error)
     if reason.startswith(("Cannot overwrite", "Cannot declare", "Cannot redefine", "Duplicate")):
         reason = f"This field or table is defined twice ({reason})"
-    return InvalidParameter(f"{where}: {reason}", fix="Correct this line of the card.")
+    fix = "Correct this line of the card."
+    if reason.startswith("Expected ']'"):
+        fix += ' A name with other letters, blanks or signs is in quotes: [columns."first name"].'
+    return InvalidParameter(f"{where}: {reason}", fix=fix)
 
 
 def _canonical(part: Any) -> Any:

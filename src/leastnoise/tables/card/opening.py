@@ -20,10 +20,9 @@ from leastnoise.tables.card.schema import check_schema, naming
 from leastnoise.tables.queries.planned_query import Unit
 from leastnoise.tables.sources import Source, join_lookup, open_source
 
-# The kinds of columns that are converted, each with the type that the card states. Text is also
-# read as numbers without a conversion, so decimals stay as they are.
+# The kinds of columns that are converted, each with the type that the card states.
 _CONVERTED = {
-    *(("text", type_) for type_ in ("integer", "real", "boolean", "date", "timestamp")),
+    *(("text", type_) for type_ in ("integer", "real", "decimal", "boolean", "date", "timestamp")),
     *((kind, "integer") for kind in ("real", "decimal", "boolean")),
     *(("integer", "real"), ("timestamp", "date")),
 }
@@ -52,6 +51,7 @@ def open_table(card: Card, *, name: str | None = None, version: str | None = Non
         version=version,
         delimiter=card.delimiter,
         encoding=card.encoding,
+        decimal=card.decimal,
     )
     with naming(card, "source"):
         source = open_place()
@@ -108,11 +108,11 @@ def check_given(card: Card, given: Mapping[str, object]) -> None:
         "neighbors": card.neighbors,
         "source": ...,  # another object for the same data cannot be compared
         "ledger": None if card.ledger is None else ...,
-        **{name: getattr(card, name) for name in ("delimiter", "encoding")},
+        **{name: getattr(card, name) for name in ("delimiter", "encoding", "decimal")},
         "types": dict(card.types) or None,
     }
     # Also without a line of their own.
-    fixed = ("source", "unit", "neighbors", "table", "types", "delimiter", "encoding")
+    fixed = ("source", "unit", "neighbors", "table", "types", "delimiter", "encoding", "decimal")
     for name, value in given.items():
         if name in ("name", "version"):
             check_name(value, name)
@@ -127,8 +127,13 @@ def check_given(card: Card, given: Mapping[str, object]) -> None:
         )
 
 
-_CALLED = {"unit": "privacy unit", "neighbors": "neighbor relation"}
-_OPTIONS = {"source": "SOURCE", "ledger": "--ledger and --unrecorded"}
+_CALLED = {
+    "unit": "privacy unit",
+    "neighbors": "neighbor relation",
+    "types": "type of columns",
+    "decimal": "decimal sign",
+}
+_OPTIONS = {"types": "--type", "source": "SOURCE", "ledger": "--ledger and --unrecorded"}
 
 
 def find_ledger(
@@ -148,7 +153,7 @@ def find_ledger(
             f"{card.document.name} names no ledger",
             fix="Add " + Words("ledger=Ledger(…)", "--ledger FILE") + ", or [ledger] to the card.",
         )
-    check_ledger(ledger, "Open one with Ledger('people.ledger', limit=…).")
+    check_ledger(ledger, "Open one with Ledger('people.ledger').")
     if analyst is not None:
         raise InvalidParameter(
             parameter("analyst") + " is for the ledger of a card",

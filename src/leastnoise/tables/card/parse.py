@@ -28,7 +28,17 @@ from leastnoise.tables.queries.histogram import parse_edges
 
 # The fields of a card, and of each table in it.
 FIELDS = (
-    *("source", "table", "delimiter", "encoding", "name", "version", "unit", "row_is_unit"),
+    *(
+        "source",
+        "table",
+        "delimiter",
+        "encoding",
+        "decimal",
+        "name",
+        "version",
+        "unit",
+        "row_is_unit",
+    ),
     *("neighbors", "max_rows", "max_groups"),
     *("largest", "columns", "lookups", "ledger", "analysts"),
 )
@@ -74,6 +84,7 @@ def read_card(path: str | os.PathLike[str]) -> Card:
         table=table,
         delimiter=fields.text("delimiter", '";"'),
         encoding=fields.text("encoding", '"cp1252"'),
+        decimal=fields.text("decimal", '","'),
         name=_parse_name(fields, "name", '"people"'),
         version=_parse_name(fields, "version", '"2026-11"'),
         unit=unit,

@@ -53,7 +53,15 @@ neighbors = "add_remove"
 """
 
 
-def write_skeleton(source: str, table: str | None = None, *, beside: str | None = None) -> str:
+def write_skeleton(
+    source: str,
+    table: str | None = None,
+    *,
+    beside: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+) -> str:
     """Return the text of a card that no query can use yet, because its owner must fill it in.
 
     No row is read: only the names and kinds of columns are used.
@@ -64,15 +72,20 @@ def write_skeleton(source: str, table: str | None = None, *, beside: str | None 
         table: The name of the table in the database.
         beside: The folder of the card, to which the path becomes relative. Default: the path as it
             is.
+        delimiter: The delimiter of CSV files, as in ``protect``.
+        encoding: The encoding of CSV files.
+        decimal: The decimal sign of numbers in CSV files.
     """
     place = source if beside is None or "://" in source else os.path.relpath(source, beside)
-    with closing(open_source(source, table)) as opened:
+    opened = open_source(source, table, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    with closing(opened):
         return _write(opened, place, table)
 
 
 def _write(source: Source, place: str, table: str | None) -> str:
     stated = '{env = "PEOPLE_DATABASE"}' if "://" in place else _quote(place)
     named = "" if table is None else f"table = {_quote(table)}\n"
+    named += "".join(f"{name} = {_quote(text)}\n" for name, text in source.reading.items())
     head = _HEAD.format(source=stated, table=named)
     columns = [_write_column(source, name, kind) for name, kind in source.kinds.items()]
     return "\n".join([head, *columns])
@@ -85,6 +98,8 @@ def _write_column(source: Source, name: str, kind: str) -> str:
         f"[columns.{name if _BARE.fullmatch(name) else _quote(name)}]",
         f"{known}allowed = false",
     ]
+    if text:
+        lines.append('# type = "integer"  # or real, decimal, boolean, date or timestamp')
     if kind in (*_NUMBERS, "boolean") or text:
         lines.append("# bounds = [0, 1]  # clipping bounds")
     if kind in _NUMBERS or text:

@@ -64,14 +64,14 @@ class BoundedQuery(Query):
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
-        return note_text(rows.source, self.column)
+        return *super().notes(rows), *note_text(rows.source, self.column)
 
 
 def _missing_bounds(column: str) -> InvalidParameter:
     return InvalidParameter(
-        parameter("bounds") + f" must be given for {quote(column)}, or by a card",
+        parameter("bounds") + f" must be given for {quote(column)}, here or in a card",
         got="none",
-        fix="Give for instance "
+        fix="Give, for example, "
         + Words("bounds=(0, 200_000)", "--bounds 0 200000")
         + ", chosen without looking at the data.",
     )

@@ -83,22 +83,23 @@ class ClippedShare(Mean):
         """Return phrases about the released numbers, for a dry run."""
         return (f"the sum is of 0.5 for {self._outside}, and -0.5 for any other value",)
 
-    def _index(self, rows: Rows) -> Any:
+    def _index(self, known: Rows) -> Any:
         """Return the index of 1 for each value outside, otherwise that of 0."""
         import ibis
 
         def compare(sign: str, end: Decimal) -> Any:
             comparison = Comparison(self.column, sign, (Literal("number", end),))
-            return truth(comparison, rows.source, rows.table)
+            return truth(comparison, known.source, known.table)
 
         low, high = self._ends
         one = ibis.literal(self.lattice.high, "int64")
         inside = ibis.literal(0, "int64")
         return ibis.cases((compare("<", low), one), (compare(">", high), one), else_=inside)
 
-    def _describe_sum(self) -> tuple[str, None]:
+    def describe_sum(self) -> tuple[str, None]:
         """Return the released sum in words, and no bounds, because no value is clipped."""
         return f"rows with {self._outside}, minus half of all rows with {self.column}", None
 
-    def _find_value_error(self, rows: Rows) -> Fraction:  # noqa: ARG002 -- depends on no column
+    def round_value(self, rows: Rows) -> Fraction:  # noqa: ARG002 -- depends on no column
+        """Return the maximum error by rounding one value: 0 and 1 are on the lattice."""
         return Fraction(0)

@@ -7,7 +7,7 @@ from typing import Any
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.query import Query, parse_columns
-from leastnoise.tables.registration import Columns
+from leastnoise.tables.table_query import Columns
 from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 

@@ -11,7 +11,7 @@ from leastnoise.tables.answers import Subject
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import Query, make_title
-from leastnoise.tables.registration import Columns, Counted
+from leastnoise.tables.table_query import Columns, Counted
 from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 

@@ -19,8 +19,8 @@ from leastnoise.tables.queries.bounded_query import note_text
 from leastnoise.tables.queries.decimals import to_decimal
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
 from leastnoise.tables.queries.query import Query, make_title, parse_column
-from leastnoise.tables.registration import ColumnName, Columns
 from leastnoise.tables.sources import Source
+from leastnoise.tables.table_query import ColumnName, Columns
 from leastnoise.tables.where import Comparison, Literal, Node, Parameters, bind_parameters, truth
 
 _MOST_EDGES = 1_001
@@ -111,7 +111,7 @@ class Histogram(Query):
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or of another kind."""
         super().check(source)
-        if self.discovered:
+        if self.discovered or self.follows:
             raise InvalidParameter(
                 "A histogram by group requires public groups",
                 got=Words("by without groups", "--by without --group"),
@@ -155,7 +155,7 @@ class Histogram(Query):
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
-        return note_text(rows.source, self.column)
+        return *super().notes(rows), *note_text(rows.source, self.column)
 
     def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows of each group and range."""
@@ -190,9 +190,9 @@ _EDGE = Words("Each edge", "Each edge of --edges")
 
 def _missing_edges(column: str) -> InvalidParameter:
     return InvalidParameter(
-        parameter("edges") + f" must be given for {quote(column)}, or by a card",
+        parameter("edges") + f" must be given for {quote(column)}, here or in a card",
         got="none",
-        fix="Write for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
+        fix="Write, for example, " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
     )
 
 
@@ -203,7 +203,7 @@ def parse_edges(edges: object) -> tuple[Decimal, ...]:
         raise InvalidParameter(
             parameter("edges") + f" must be a list of 2 to {_MOST_EDGES} increasing numbers",
             got=quote(edges),
-            fix="Write for instance "
+            fix="Write, for example, "
             + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120")
             + ".",
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence
+from leastnoise.core.exact import Number, format_exact, parse_confidence
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
@@ -30,6 +30,7 @@ from leastnoise.tables.answers import (
     Layout,
     Shown,
     Subject,
+    TableValue,
     as_html,
     as_text,
     confidence_of_each,
@@ -44,7 +45,7 @@ _SUBJECT = Subject(title="mean", statistic="mean")
 
 
 @dataclass(frozen=True, slots=True)
-class MeanAnswer:
+class MeanAnswer(TableValue):
     """A released mean.
 
     A count n + X and a sum s + Y are released, and the mean is computed from them alone. Here n is
@@ -166,9 +167,6 @@ class MeanAnswer:
         """Show the answer in a notebook."""
         return as_html(self, self.result())
 
-    def __float__(self) -> float:
-        return as_float(self.value)
-
     def __str__(self) -> str:
         return as_text(self, self.result())
 
@@ -260,10 +258,14 @@ def _errors(answer: MeanAnswer, confidence: Fraction) -> _Errors:
 
 
 def mean_errors(
-    count: Mechanism, total: Mechanism, quotients: Quotients, rows: Sequence[int]
+    count: Mechanism,
+    total: Mechanism,
+    quotients: Quotients,
+    rows: Sequence[int],
+    confidence: Fraction = USUAL,
 ) -> list[Fraction]:
-    """Return a bound of the 95% error of a mean for each released count in ``rows``."""
-    errors = _Errors(count, total, quotients, USUAL)
+    """Return a bound of the error of a mean, at a confidence, for each count in ``rows``."""
+    errors = _Errors(count, total, quotients, confidence)
     return [errors.largest_error(number) for number in rows]
 
 

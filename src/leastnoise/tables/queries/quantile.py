@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from leastnoise.core.exact import (
     Number,
     format_exact,
     format_ratio,
     parse_confidence,
-    parse_count,
     parse_rational,
     quote,
 )
@@ -19,25 +18,28 @@ from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, PermuteAndFlip
-from leastnoise.tables.answers import USUAL, Statement, Subject, at_most
+from leastnoise.tables.answers import USUAL, Statement, Subject
 from leastnoise.tables.bounding import Bins, divide, is_read_as_double
 from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
 from leastnoise.tables.queries.query import AddNoise, Result, make_title
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.queries.selecting import (
+    BinRows,
+    as_selection,
+    count_below,
+    one_bin_words,
+    parse_bins,
+    rank_errors,
+    select_by_group,
+)
 from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.rounding import format_rows
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters, bind_parameters
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_MOST_BINS = 1 << 16
 _LARGEST_DENOMINATOR = 1000
-# Ranks times the denominator of q are 64-bit integers below this, and Python's own above.
-_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -113,13 +115,7 @@ class Quantile(BoundedQuery):
                 got=format_exact(q),
                 fix="Round it.",
             )
-        bins = parse_count(self.bins, "bins", least=2)
-        if bins > _MOST_BINS:
-            raise InvalidParameter(
-                parameter("bins") + f" must be at most {_MOST_BINS}",
-                got=quote(self.bins),
-                fix="Use fewer bins.",
-            )
+        bins = parse_bins(self.bins)
         if self.interval is not None:
             below_one = "and below 1 for the interval of a quantile"
             self._set(
@@ -146,14 +142,7 @@ class Quantile(BoundedQuery):
 
     def contributions(self, subject: Subject) -> str:
         """Return the contribution bounds as a phrase: a unit counts in one bin of a group."""
-        if self.groups_per_unit != 1:
-            bins = "" if subject.max_rows == 1 else " with values in one bin"
-            return f"{subject.rows_per_unit}{bins}, chosen by a hash"
-        group = ", in one group" if self.by else ""
-        if subject.max_rows == 1:
-            return f"one row {subject.per_unit}{group}, picked by hash"
-        rows = at_most(subject.max_rows, "row")
-        return f"{rows} {subject.per_unit}{group}, with values in one bin, picked by hash"
+        return one_bin_words(self, subject)
 
     def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
@@ -180,9 +169,7 @@ class Quantile(BoundedQuery):
 
     def answer_error(self, mechanisms: Sequence[AnyMechanism]) -> Fraction:
         """Return the 95% error of the rank of the selected bin, in rows."""
-        select = mechanisms[-1]
-        if not isinstance(select, PermuteAndFlip):
-            raise TypeError("a quantile needs the mechanism PermuteAndFlip, which selects a bin")
+        select = as_selection(mechanisms[-1])
         return Fraction(select.error_bound(USUAL), self.q.denominator)
 
     @property
@@ -222,37 +209,16 @@ class Quantile(BoundedQuery):
         self, result: Result, keys: Sequence[Key], noise: Sequence[AddNoise], threshold: int | None
     ) -> list[tuple[int, ...]]:
         """Return the bin of each group; with an interval, also the bins of its two ends."""
-        columns = len(keys[0]) if keys else 0
-        groups: dict[Key, list[tuple[Any, ...]]] = {}
-        for row in result:
-            groups.setdefault(row[:columns], []).append(row[columns:])
-        return [self._select(groups.get(key, []), noise, threshold) for key in keys]
+        return select_by_group(result, keys, noise, threshold, self._select)
 
-    def _select(
-        self, rows: Sequence[tuple[Any, ...]], noise: Sequence[AddNoise], threshold: int | None
-    ) -> tuple[int, ...]:
+    def _select(self, rows: BinRows, total: int, select: PermuteAndFlip) -> tuple[int, ...]:
         """Select a bin by rank errors; for the ends of an interval, by those of shifted ranks."""
-        select = noise[-1]
-        if not isinstance(select, PermuteAndFlip):
-            raise TypeError("a quantile needs the mechanism PermuteAndFlip, which selects a bin")
-        total = sum(number for _, number in rows)
-        if threshold is not None and noise[0]([total])[0] <= threshold:
-            return ()
+        part, whole = self.q.as_integer_ratio()
         shift = 0 if self.interval is None else end_shift(select, self.interval)
-        ranks = self._ranks(rows, total, shift)
+        below = count_below(rows, self.grid.count, whole * total + shift)
+        ranks = whole * below - part * total  # D at each edge between two bins
         shifts = [0] if self.interval is None else [0, shift, -shift]
         return tuple(select(rank_errors(ranks + each))[0] for each in shifts)
-
-    def _ranks(self, rows: Sequence[tuple[Any, ...]], total: int, shift: int) -> "NDArray[Any]":
-        """Return D = whole·below − part·total at each edge between two bins."""
-        import numpy as np
-
-        part, whole = self.q.as_integer_ratio()
-        kind = np.int64 if whole * total + shift < _LARGEST else object
-        counts = np.zeros(self.grid.count, dtype=kind)
-        counts[[place for place, _ in rows]] = [number for _, number in rows]
-        ranks: NDArray[Any] = whole * np.cumsum(counts[:-1], dtype=kind) - part * total
-        return ranks
 
     def answers(
         self,
@@ -261,9 +227,7 @@ class Quantile(BoundedQuery):
         statement: Statement,
     ) -> list[QuantileAnswer]:
         """Return an answer for the bin of each group."""
-        select = mechanisms[-1]
-        if not isinstance(select, PermuteAndFlip):
-            raise TypeError("a quantile needs the mechanism PermuteAndFlip, which selects a bin")
+        select = as_selection(mechanisms[-1])
         facts: dict[str, Any] = {
             "grid": self.grid,
             "q": self.q,
@@ -280,22 +244,6 @@ class Quantile(BoundedQuery):
             IntervalQuantileAnswer(bin=bins[0], ends=(min(bins), max(bins)), **facts)
             for bins in numbers
         ]
-
-
-def rank_errors(ranks: "NDArray[Any]") -> "NDArray[Any]":
-    """Return the rank error of each bin from D at the edges between bins.
-
-    The rank error is max(0, D at the lower edge, −D at the upper edge). The first bin has no lower
-    edge, and the last bin has no upper edge. D does not decrease from edge to edge, so some bin has
-    error 0. If one unit changes, each of the three numbers changes by at most as much as D does, so
-    their maximum does too. A shift of all D by a constant does not change that.
-    """
-    import numpy as np
-
-    errors = np.zeros(len(ranks) + 1, dtype=ranks.dtype)
-    errors[1:] = np.maximum(ranks, 0)
-    errors[:-1] = np.maximum(errors[:-1], -ranks)
-    return errors
 
 
 def end_shift(select: PermuteAndFlip, confidence: Fraction) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from leastnoise.core.exact import Number, as_float, format_exact, parse_confidence, quote
+from leastnoise.core.exact import Number, format_exact, parse_confidence, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, Words, parameter
@@ -20,6 +20,7 @@ from leastnoise.tables.answers import (
     Layout,
     Shown,
     Subject,
+    TableValue,
     as_html,
     as_text,
 )
@@ -32,7 +33,7 @@ _SUBJECT = Subject(title="quantile", statistic="quantile")
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileAnswer:
+class QuantileAnswer(TableValue):
     """The bin that was selected for the q-quantile.
 
     Let n be the number of rows that count and below(e) the number of them below e. Let
@@ -167,8 +168,10 @@ class QuantileAnswer:
     def result(self) -> Shown:
         """Return the figures as they print."""
         error = f"at most {format_rows(self.rank_error(USUAL))} (95% confidence)"
+        low, high = self.bin_bounds
+        prefix = "" if low == high else "bin "  # so that it is not taken for an interval
         return Shown(
-            value=_format(self.bin_bounds),
+            value=prefix + format_ends(self.bin_bounds),
             details=(*self._details(), ("Rank error", error, f"rank error {error}")),
             max_error=None,
             unbounded=_UNBOUNDED,
@@ -182,15 +185,14 @@ class QuantileAnswer:
         """Show the answer in a notebook."""
         return as_html(self, self.result())
 
-    def __float__(self) -> float:
-        return as_float(self.value)
-
     def __str__(self) -> str:
         return as_text(self, self.result())
 
     def __repr__(self) -> str:
         error = f"± {format_rows(self.rank_error(USUAL))} (95%)"
-        return format_brief(self.subject.name, f"{_format(self.bin_bounds)}, {error}", self.privacy)
+        return format_brief(
+            self.subject.name, f"{format_ends(self.bin_bounds)}, {error}", self.privacy
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -248,11 +250,14 @@ class IntervalQuantileAnswer(QuantileAnswer):
         return self.grid.ends(first)[0], self.grid.ends(last)[1]
 
     def _details(self) -> tuple[tuple[str, str, str], ...]:
-        label, ends = f"{format_exact(self.confidence * 100)}% interval", _format(self.interval())
+        label, ends = (
+            f"{format_exact(self.confidence * 100)}% interval",
+            format_ends(self.interval()),
+        )
         return ((label, ends, f"{label} {ends}"),)
 
 
-def _format(ends: tuple[Fraction, Fraction]) -> str:
+def format_ends(ends: tuple[Fraction, Fraction]) -> str:
     """Print a range, rounded outward; a range of one integer as that integer."""
     low, high = ends
     return format_exact(low) if low == high else format_bin(low, high)
@@ -275,12 +280,16 @@ def _interval_figures(answers: Sequence[QuantileAnswer]) -> Iterator[Figures]:
 
 
 def _print_row(_: Figures, answer: QuantileAnswer, __: bool) -> list[str]:
-    return [_format(answer.bin_bounds), format_rows(answer.rank_error(USUAL)), NONE]
+    return [format_ends(answer.bin_bounds), format_rows(answer.rank_error(USUAL)), NONE]
 
 
 def _print_interval_row(_: Figures, answer: QuantileAnswer, __: bool) -> list[str]:
     selected, *errors = _print_row(_, answer, __)
-    return [selected, _format(answer.interval()), *errors]
+    return [selected, format_ends(answer.interval()), *errors]
+
+
+def _find_confidence(answer: QuantileAnswer) -> Fraction:
+    return answer.confidence if isinstance(answer, IntervalQuantileAnswer) else USUAL
 
 
 def _find_integers(*names: str) -> Callable[[Sequence[QuantileAnswer]], set[str]]:
@@ -320,4 +329,5 @@ IntervalQuantileAnswer.layout = Layout(
     cells=_print_interval_row,
     unbounded=_UNBOUNDED,
     with_group=lambda answer, group: replace(answer, subject=replace(answer.subject, group=group)),
+    confidence=_find_confidence,
 )

@@ -22,7 +22,14 @@ from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter, QueryFailed, Words, parameter
 from leastnoise.json_types import Json
 from leastnoise.mechanism import AnyMechanism, as_noise, half_width
-from leastnoise.tables.answers import USUAL, Statement, Subject, TableAnswer, TableNumber
+from leastnoise.tables.answers import (
+    NULL_NOTE,
+    USUAL,
+    Statement,
+    Subject,
+    TableAnswer,
+    TableNumber,
+)
 from leastnoise.tables.bounding import Contribution
 from leastnoise.tables.defaults import TableDefaults
 from leastnoise.tables.keys import Key, Part, check_keys, keys_to_json, parse_keys
@@ -39,6 +46,7 @@ from leastnoise.tables.where import (
     ColumnExpression,
     Node,
     check_node,
+    comparisons,
     parse_condition,
     parse_expression,
 )
@@ -276,9 +284,11 @@ class Query(ABC):
             phrases.append(f"rows for which {self.where} is not true")
         return tuple(phrases)
 
-    def notes(self, rows: Rows) -> tuple[str, ...]:  # noqa: ARG002 -- for queries about values
+    def notes(self, rows: Rows) -> tuple[str, ...]:
         """Return sentences about how values are read."""
-        return ()
+        asked = comparisons(self.where) if self.where is not None else []
+        missing = [each.column for each in asked if each.operator.endswith("null")]
+        return (NULL_NOTE,) if any(map(rows.source.is_text, missing)) else ()
 
     def plan_notes(self) -> tuple[str, ...]:
         """Return phrases about the released numbers, for a dry run."""
@@ -410,7 +420,7 @@ def parse_columns(by: object) -> tuple[str, ...]:
         raise InvalidParameter(
             parameter("by") + " must be the name of a column, or a list of names",
             got=quote(by),
-            fix='Write for instance by="region".',
+            fix='Write, for example, by="region".',
         )
     columns = tuple(parse_column(name, "a column to group by") for name in names)
     if len(set(columns)) != len(columns):

@@ -8,8 +8,9 @@ states a value that all engines have. A cell that does not convert is NULL.
 
     int        [+-] 1 to 18 digits [ "." zeros ]
     float      [+-] up to 30 digits [ "." up to 30 digits ] [ ("e" | "E") [+-] exponent up to 269 ]
+    decimal    [+-] up to 18 digits [ "." up to 18 digits ]
     bool       true t yes y 1 false f no n 0, in lower or upper case
-    date       YYYY-MM-DD
+    date       YYYY-MM-DD, or a timestamp, of which it is the day
     timestamp  YYYY-MM-DD, a blank or "T", HH:MM [ ":SS" [ "." 1 to 6 digits ] ]
 
 Blanks around a text are ignored; with them it has at most 160 characters. Dates lie in the years 1
@@ -18,6 +19,7 @@ to 9999.
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 _KINDS: dict[str, tuple[str | type, ...]] = {
     "integer": ("int", "integer", int),
     "real": ("float", "real", float),
+    "decimal": ("decimal", Decimal),
     "boolean": ("bool", "boolean", bool),
     "text": ("text", "str", "string", str),
     "date": ("date", date),
@@ -52,7 +55,7 @@ def parse_types(types: object) -> Mapping[str, str]:
         raise InvalidParameter(
             Words("types", "--type") + " must name a type for each converted column",
             got=quote(types),
-            fix="Write for instance " + _EXAMPLE + ".",
+            fix="Write, for example, " + _EXAMPLE + ".",
         )
     parsed = {}
     for column, type_ in types.items():
@@ -62,10 +65,10 @@ def parse_types(types: object) -> Mapping[str, str]:
             raise InvalidParameter(
                 Words("types", "--type")
                 + " must give columns the type "
-                + Words("int, float, bool", "integer, real, boolean")
+                + Words("int, float, decimal, bool", "integer, real, decimal, boolean")
                 + ", text, date or timestamp",
                 got=f"{quote(type_)} for the column {quote(column)}",
-                fix="Write for instance " + _EXAMPLE + ".",
+                fix="Write, for example, " + _EXAMPLE + ".",
             )
         parsed[column] = kind
     return MappingProxyType(dict(sorted(parsed.items())))
@@ -110,6 +113,39 @@ def convert(value: Any, kind: str, to: str, engine: str) -> "ir.Value":
     return converted
 
 
+def swap_decimals(texts: Any) -> Any:
+    """Return texts of DuckDB with points for commas, and commas for points.
+
+    So a number with a decimal comma is one with a point, and one with a point is none.
+    """
+    swap = engine_function("translate", ("string", "string", "string"), "string")
+    return swap(texts, ",.", ".,")
+
+
+def parse_texts(texts: Any, kind: str, *, comma: bool) -> "ir.Value":
+    """Return the texts of a file as the kind that a query needs; NULL where they are none.
+
+    Numbers, booleans and dates are those that DuckDB reads. A timestamp is one as in ``types=``, or
+    a date, which is its midnight: DuckDB would also accept a time zone, and apply it.
+
+    Args:
+        texts: The column, of DuckDB.
+        kind: "number", "boolean", "date" or "timestamp".
+        comma: Whether numbers are written with decimal commas.
+    """
+    import ibis
+
+    if kind == "number":
+        parsed = (swap_decimals(texts) if comma else texts).try_cast("float64")
+    elif kind == "timestamp":
+        midnight = _text_to_date(texts, "duckdb").cast("timestamp(6)")
+        parsed = ibis.coalesce(_text_to_time(texts, "duckdb"), midnight)
+    else:
+        parsed = texts.try_cast(kind)
+    value: ir.Value = parsed
+    return value
+
+
 def describe_types(types: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence for answers about the conversions; none without them."""
     if not types:
@@ -134,6 +170,8 @@ _REAL = (
     "[+-]?(?:[0-9]{1,30}(?:[.][0-9]{0,30})?|[.][0-9]{1,30})"
     "(?:[eE][+-]?(?:[01]?[0-9]{1,2}|2[0-6][0-9]))?"
 )
+_DECIMAL = "[+-]?(?:[0-9]{1,18}(?:[.][0-9]{0,18})?|[.][0-9]{1,18})"
+_DIGITS = "decimal(36, 18)"  # the most that engines sum exactly: see lattice.fits
 _LONGEST = 160  # characters, with the blanks around it
 _TRUE, _FALSE = ["true", "t", "yes", "y", "1"], ["false", "f", "no", "n", "0"]
 
@@ -175,6 +213,10 @@ def _text_to_real(text: Any, engine: str) -> Any:
     return _matching(text, _REAL, engine).cast("float64")
 
 
+def _text_to_decimal(text: Any, engine: str) -> Any:
+    return _matching(text, _DECIMAL, engine).cast(_DIGITS)
+
+
 def _text_to_boolean(text: Any, engine: str) -> Any:
     import ibis
 
@@ -185,7 +227,8 @@ def _text_to_boolean(text: Any, engine: str) -> Any:
 
 
 def _text_to_date(text: Any, engine: str) -> Any:
-    return _matching(text, _DATE, engine).cast("date")
+    day = engine_function("left", ("string", "int32"), "string")
+    return day(_matching(text, f"(?:{_DATE}|{_TIME})", engine), len("YYYY-MM-DD")).cast("date")
 
 
 def _text_to_time(text: Any, engine: str) -> Any:
@@ -236,6 +279,7 @@ def _zoned_to_date(value: Any, engine: str) -> Any:
 _CONVERSIONS: dict[tuple[str, str], Callable[[Any, str], Any]] = {
     ("text", "integer"): _text_to_integer,
     ("text", "real"): _text_to_real,
+    ("text", "decimal"): _text_to_decimal,
     ("text", "boolean"): _text_to_boolean,
     ("text", "date"): _text_to_date,
     ("text", "timestamp"): _text_to_time,

@@ -33,6 +33,7 @@ _Read = TypeVar("_Read")
 _COMPRESSED = ".gz"
 _CSV, _OBJECTS, _PARQUET = ("csv", "tsv"), ("jsonl", "ndjson"), ("parquet", "pq")
 _SUFFIXES = (".csv", ".parquet", ".pq", ".tsv", ".csv.gz", ".jsonl")
+OPTIONS = Words("delimiter=, encoding= and decimal=", "--delimiter, --encoding and --decimal")
 _NAME = "records"  # of the table, in a query
 
 
@@ -43,17 +44,20 @@ class Reading:
     Attributes:
         delimiter: The delimiter of CSV files; None for that of their name.
         encoding: The encoding of CSV files; None for UTF-8.
+        decimal: "," if numbers in CSV files have decimal commas; None for points.
         names: The converted columns, which are those of JSON lines.
     """
 
     delimiter: str | None = None
     encoding: str | None = None
+    decimal: str | None = None
     names: tuple[str, ...] = ()
 
     @property
     def words(self) -> dict[str, str]:
         """What the caller has stated, for the identity of the table."""
-        stated = {"delimiter": self.delimiter, "encoding": self.encoding}
+        named = ("delimiter", "encoding", "decimal")
+        stated = {name: getattr(self, name) for name in named}
         return {name: text for name, text in stated.items() if text is not None}
 
 
@@ -72,7 +76,9 @@ class Opened:
     objects: bool = False
 
 
-def parse_reading(delimiter: object, encoding: object, names: Iterable[str]) -> Reading:
+def parse_reading(
+    delimiter: object, encoding: object, decimal: object, names: Iterable[str]
+) -> Reading:
     """Return how the caller says that files are written."""
     written = {"tab": "\t", "\\t": "\t"}
     chosen = written.get(delimiter, delimiter) if isinstance(delimiter, str) else delimiter
@@ -80,10 +86,20 @@ def parse_reading(delimiter: object, encoding: object, names: Iterable[str]) -> 
         raise InvalidParameter(
             Words("delimiter", "--delimiter") + " must be a comma, a semicolon, a tab or |",
             got=quote(delimiter),
-            fix="Write for instance " + Words('delimiter=";"', "--delimiter ';'") + ".",
+            fix="Write, for example, " + Words('delimiter=";"', "--delimiter ';'") + ".",
         )
-    known = None if encoding is None else parse_encoding(encoding)
-    return Reading(None if chosen is None else str(chosen), known, tuple(names))
+    if decimal not in (None, ".", ","):
+        raise InvalidParameter(
+            Words("decimal", "--decimal") + " must be a point or a comma",
+            got=quote(decimal),
+            fix="Write " + Words('decimal=","', "--decimal ,") + " for numbers like 3,14.",
+        )
+    return Reading(
+        delimiter=None if chosen is None else str(chosen),
+        encoding=None if encoding is None else parse_encoding(encoding),
+        decimal="," if decimal == "," else None,
+        names=tuple(names),
+    )
 
 
 def read(place: str | bytes, reading: Reading) -> Opened:
@@ -104,7 +120,7 @@ def read_several(places: Sequence[str | bytes], reading: Reading) -> Opened:
         raise InvalidParameter(
             "A list of files must name one or more files of one format, each once",
             got=f"{len(formats)} formats" if len(formats) != 1 else "a file twice",
-            fix="List for instance ['2023.csv', '2024.csv'].",
+            fix="List, for example, ['2023.csv', '2024.csv'].",
         )
     for path in paths:
         if not isfile(path):
@@ -151,7 +167,7 @@ def _read_files(files: list[str], keys: list[str], format_: str, reading: Readin
     ending = format_.removesuffix(_COMPRESSED)
     if ending not in _CSV and reading.words:
         raise InvalidParameter(
-            Words("delimiter= and encoding=", "--delimiter and --encoding") + " are of CSV files",
+            OPTIONS + " are of CSV files",
             got="another source",
             fix="Omit them.",
         )
@@ -199,7 +215,7 @@ def _csv(files: list[str], dialect: Dialect, encoding: str) -> Opened:
 
     def create_view() -> "ir.Table":
         backend.con.execute(view_of_lines(paths, names, _NAME, dialect))
-        return backend.table(_NAME)
+        return _texts(backend, names)
 
     return Opened(_read_quietly(create_view), text=True)
 
@@ -215,7 +231,7 @@ def _objects(files: list[str], names: tuple[str, ...], *, compressed: bool) -> O
             + Words("types=", "--type")
             + " must name the columns",
             got="none",
-            fix="Write for instance "
+            fix="Write, for example, "
             + Words("types={'age': int, 'region': str}", "--type Age=integer --type Region=text")
             + ".",
         )
@@ -225,9 +241,20 @@ def _objects(files: list[str], names: tuple[str, ...], *, compressed: bool) -> O
 
     def create_view() -> "ir.Table":
         backend.con.execute(view_of_objects(paths, list(names), _NAME, compressed=compressed))
-        return backend.table(_NAME)
+        return _texts(backend, names)
 
     return Opened(_read_quietly(create_view), text=True, objects=True)
+
+
+def _texts(backend: Any, names: Iterable[str]) -> "ir.Table":
+    """Return the view of strings as Ibis's own method does, which would load pyarrow and numpy."""
+    import ibis
+    import ibis.expr.operations as ops
+
+    schema = ibis.schema(dict.fromkeys(names, "string"))
+    return ops.DatabaseTable(
+        _NAME, schema=schema, source=backend, namespace=ops.Namespace()
+    ).to_expr()
 
 
 def _parquet(files: list[str], keys: list[str]) -> Opened:
@@ -301,6 +328,7 @@ def _read_quietly(read_file: Callable[[], _Read]) -> _Read:
         raise InvalidParameter(
             "The file cannot be read: it is not of the format that its name ends in, it is "
             "damaged, or you have no permission to read it",
-            fix="Check its contents and its permissions.",
+            fix="Check its contents and its permissions. If a CSV file is not in UTF-8, state its "
+            "encoding, as in " + Words('encoding="cp1252"', "--encoding cp1252") + ".",
         )
     return content

@@ -68,6 +68,14 @@ class JoinedSource(Source):
             return self._home(node.name).value(node, self.table if table is None else table)
         return super().value(node, table)
 
+    def parse(self, column: str | Value, kind: str, table: "ir.Table | None" = None) -> "ir.Value":
+        """Return a column of strings as numbers, booleans, dates or timestamps, else NULL."""
+        node = self.find(column)
+        if isinstance(node, Column):
+            table = self.table if table is None else table
+            return self._home(node.name).parse(node, kind, table)
+        return super().parse(node, kind, table)
+
     @property
     def omitted(self) -> tuple[str, ...]:
         """A phrase for each rule that omits rows."""
@@ -210,7 +218,7 @@ def _choose_columns(
         raise InvalidParameter(
             "columns must be a list of names",
             got=quote(columns),
-            fix='Write for instance columns=["region"].',
+            fix='Write, for example, columns=["region"].',
         )
     if not names:
         raise InvalidParameter(

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.sources.calendar import known_times
 from leastnoise.tables.sources.connections import ADDRESS, connect, engine_of
-from leastnoise.tables.sources.conversions import Types, check_conversions, convert, parse_types
+from leastnoise.tables.sources.conversions import (
+    Types,
+    check_conversions,
+    convert,
+    parse_types,
+    swap_decimals,
+)
 from leastnoise.tables.sources.duckdb_tables import (
     connect_duckdb_file,
     is_duckdb,
@@ -17,7 +23,14 @@ from leastnoise.tables.sources.duckdb_tables import (
     read_duckdb,
 )
 from leastnoise.tables.sources.frames import frame_name, frame_table
-from leastnoise.tables.sources.local import Opened, Reading, parse_reading, read, read_several
+from leastnoise.tables.sources.local import (
+    OPTIONS,
+    Opened,
+    Reading,
+    parse_reading,
+    read,
+    read_several,
+)
 from leastnoise.tables.sources.place import Place, file_place, files_place, named, table_place
 from leastnoise.tables.sources.rowwise import check_rowwise, find_non_numbers, find_zoned
 from leastnoise.tables.sources.source import Source
@@ -26,6 +39,9 @@ from leastnoise.tables.sources.spark_frames import is_spark_frame, spark_table
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
+
+
+_NUMBERS = ("integer", "real", "decimal")
 
 
 def open_source(
@@ -37,6 +53,7 @@ def open_source(
     types: Types | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
 ) -> Source:
     """Open a source without reading a row.
 
@@ -51,7 +68,8 @@ def open_source(
         version: The version of the data.
         types: The type of each column to convert, such as ``{"month": int, "joined": "date"}``.
         delimiter: The delimiter of CSV files, a tab for .tsv: ``","``, ``";"``, ``"|"`` or a tab.
-        encoding: The encoding of CSV files: UTF-8, UTF-16 or one with a byte per character.
+        encoding: The encoding of CSV files; UTF-8 if it is omitted.
+        decimal: The sign before the fraction of numbers in CSV files: ``"."`` or ``","``.
 
     In a CSV file every line is one record, and the first line names the columns. Fields are
     separated by the delimiter and may be in double quotes, lines end with a line feed, a carriage
@@ -67,7 +85,7 @@ def open_source(
         Unsupported: If this version cannot read such a source, or a library is missing.
     """
     kinds = parse_types({} if types is None else types)
-    opened = _open(source, table, parse_reading(delimiter, encoding, kinds))
+    opened = _open(source, table, parse_reading(delimiter, encoding, decimal, kinds))
     if name is not None:
         opened = replace(opened, name=name, place=named(name))
     try:
@@ -87,6 +105,8 @@ def _convert(source: Source, types: Mapping[str, str]) -> Source:
         to = types.get(name, of)
         if of == "timestamp":
             value = known_times(value, source.engine)
+        if to in _NUMBERS and "decimal" in source.reading:
+            value = swap_decimals(value)
         if of == "timestamp" or of != to:
             columns[name] = convert(value, of, to, source.engine)
     if not columns:
@@ -138,7 +158,7 @@ def _check_reading(reading: Reading) -> None:
     """Reject options of CSV files for another source."""
     if reading.words:
         raise InvalidParameter(
-            Words("delimiter= and encoding=", "--delimiter and --encoding") + " are of CSV files",
+            OPTIONS + " are of CSV files",
             got="another source",
             fix="Omit them.",
         )

@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
 from leastnoise.suggestions import find_nearest
 from leastnoise.tables.sources import csv_files
-from leastnoise.tables.sources.conversions import describe_types
+from leastnoise.tables.sources.conversions import describe_types, parse_texts
 from leastnoise.tables.sources.engine import without_details
 from leastnoise.tables.sources.literals import compile_query
 from leastnoise.tables.sources.place import Place, derivation
@@ -136,9 +136,19 @@ class Source:
             with suppress(InvalidParameter):
                 node = parse_expression(text)
             if node is None or not all(name in self.kinds for name in columns_of(node)):
+                self._check_quoted(text)
                 return self._find_own(text)  # raises
         node = parse_expression(text)
         return self._find_own(node.name) if isinstance(node, Column) else node
+
+    def _check_quoted(self, text: str) -> None:
+        """Reject a text with the name of a column that an expression must quote."""
+        for name in self.kinds:
+            if name in text and not name.isidentifier() and f'"{name}"' not in text:
+                raise InvalidParameter(
+                    f"No column {quote(text)} in {self.name}",
+                    fix=f'If it is an expression, write "{name}" in double quotes.',
+                )
 
     def check_process(self) -> None:
         """Reject a table inherited by a fork.
@@ -174,8 +184,13 @@ class Source:
 
     def number(self, column: str | Value) -> "ir.NumericValue":
         """Return a column as numbers; strings are parsed, and NULL where they are no number."""
-        value: ir.NumericValue = self.value(column)
-        return value.try_cast("float64") if self.is_text(column) else value
+        value = self.parse(column, "number") if self.is_text(column) else self.value(column)
+        return cast("ir.NumericValue", value)
+
+    def parse(self, column: str | Value, kind: str, table: "ir.Table | None" = None) -> "ir.Value":
+        """Return a column of strings as numbers, booleans, dates or timestamps, else NULL."""
+        texts = self.value(column, table)
+        return parse_texts(texts, kind, comma="decimal" in self.reading)
 
     @property
     def short_name(self) -> str:

@@ -9,21 +9,25 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Words
 from leastnoise.tables.where.arithmetic import to_double
-from leastnoise.tables.where.nodes import Value
+from leastnoise.tables.where.nodes import Column, Value
 from leastnoise.tables.where.values import NUMBERS, Columns
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+CONVERT = "Use another column, or convert it by " + Words(
+    'types=: times with a zone to "timestamp"; pandas objects by astype("string").',
+    "--type: times with a zone to timestamp.",
+)
 _LONGEST = 1 << 28  # bytes of a string that PostgreSQL converts in any encoding
 
 
 def check_pair(left: str | Value, operator: str, right: Value, columns: Columns) -> None:
     """Reject two columns that are not of one kind, or have no order."""
-    kinds = [_find_group(side, columns) for side in (left, right)]
+    kinds = [_find_group(left, columns), _find_right(left, operator, right, columns)]
     texts = [columns.is_text(side) for side in (left, right)]
     if kinds[0] != kinds[1] and not any(texts):
         raise InvalidParameter(
@@ -36,7 +40,8 @@ def check_pair(left: str | Value, operator: str, right: Value, columns: Columns)
         raise InvalidParameter(
             "Columns of strings or booleans must be compared by = or !=",
             got=f"{quote(str(left))} {operator} {quote(str(right))}",
-            fix="If the strings are numbers, write their difference, as in a - b > 0.",
+            fix="If the strings are numbers, write their difference, as in a - b > 0. "
+            "Or convert both columns with " + Words("types=", "--type") + ".",
         )
 
 
@@ -44,16 +49,18 @@ def compare_pair(
     left: str | Value, operator: str, right: Value, columns: Columns, table: "ir.Table"
 ) -> Any:
     """Return whether two columns satisfy an operator."""
-    values = [columns.value(side, table) for side in (left, right)]
+    kinds = [_find_group(side, columns) for side in (left, right)]
     texts = [columns.is_text(side) for side in (left, right)]
-    if any(texts) and not all(texts):
-        typed = values[texts.index(False)].type()
-        kind = "float64" if typed.is_numeric() else typed
-        values = [
-            value.try_cast(kind) if text and not typed.is_string() else value
-            for value, text in zip(values, texts, strict=True)
-        ]
-    aligned = align(values[0], values[1], columns.engine)
+
+    def read(side: str | Value, *, text: bool, beside: str) -> Any:
+        parsed = text and not all(texts) and beside != "text"
+        return columns.parse(side, beside, table) if parsed else columns.value(side, table)
+
+    aligned = align(
+        read(left, text=texts[0], beside=kinds[1]),
+        read(right, text=texts[1], beside=kinds[0]),
+        columns.engine,
+    )
     comparison = _OPERATIONS[operator](*aligned)
     for value in aligned:
         if value.type().is_floating():
@@ -63,13 +70,28 @@ def compare_pair(
     return comparison
 
 
+def _find_right(left: str | Value, operator: str, right: Value, columns: Columns) -> str:
+    """Return the kind on the right; a name that is no column may be a text without quotes."""
+    try:
+        return _find_group(right, columns)
+    except InvalidParameter as error:
+        if not isinstance(right, Column):
+            raise
+        rejected, written = error, f"{left} {operator} '{right.name}'"
+    raise InvalidParameter(
+        rejected.problem,
+        got=rejected.got,
+        fix=Words(rejected.fix, rejected.advice) + f" Text is in single quotes, as in {written}.",
+    )
+
+
 def _find_group(side: str | Value, columns: Columns) -> str:
     kind = columns.kind(side)
     if kind == "other":
         raise InvalidParameter(
             "A condition must be about columns of numbers, strings, booleans or dates",
             got=f"the column {quote(str(side))} of another type",
-            fix="Use another column, or convert it: times to dates, pandas objects to strings.",
+            fix=CONVERT,
         )
     return "number" if kind in NUMBERS else kind
 

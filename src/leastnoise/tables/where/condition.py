@@ -11,26 +11,30 @@
                 | expression [ "not" ] "like" ( text | parameter )
                 | expression "is" [ "not" ] "null"
     column      = a bare name, or any name in double quotes
-    value       = 18 | -2.5 | 1e6 | 'text' | true | false | date '2024-02-29' | parameter
+    value       = 18 | -2.5 | 1e6 | 'text' | true | false | date '2024-02-29'
+                | timestamp '2024-02-29 12:30:00' | parameter
 
 An expression is a column, or computed from columns (operands.py). Keywords have no case, names do.
 Numbers are exact decimals. A quote inside quotes is written twice. Strings and booleans have no
-order. Nothing outside this grammar is accepted, and nothing is evaluated. A condition is parsed to
-frozen nodes, and these become an expression of typed columns and values. The value of a parameter
-becomes a node too: it is never written into the text.
+order, but beside a column of dates or timestamps a string that states one is that date or time.
+Nothing outside this grammar is accepted, and nothing is evaluated. A condition is parsed to frozen
+nodes, and these become an expression of typed columns and values. The value of a parameter becomes
+a node too: it is never written into the text.
 
 NULL is as in SQL: a comparison with it is neither true nor false, and only rows for which the whole
 condition is true count. NaN counts as NULL on every engine.
 """
 
+import re
 from functools import partial
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.tables.where.literals import Parameters
+from leastnoise.tables.where.literals import Parameters, read_day, read_time
 from leastnoise.tables.where.nodes import (
     BINDING,
     OPPOSITES,
+    RESERVED,
     SIGNS,
     Column,
     Comparison,
@@ -54,11 +58,14 @@ from leastnoise.tables.where.tokens import (
 )
 
 _LONGEST_LIST = 1_000
+_CONSTANTS = ("true", "false", "null")
 _COMPARISONS = "a comparison (=, !=, <, <=, >, >=, in, between, like, is null)"
 _NO_ORDER = (
     "Strings and booleans have no order here: engines sort strings differently. "
     "Compare them by =, !=, in or not in."
 )
+_NO_MOMENT = "Write a day as '2024-02-29', and a time as '2024-02-29 12:30:00', without a zone."
+_LIKE_DATE = re.compile(r"[0-9]{4}-[0-9]")
 
 
 def parse_condition(text: str, params: Parameters | None = None) -> Node:
@@ -107,8 +114,8 @@ def bind_parameters(where: str | Node | None, params: Parameters | None) -> str 
         Words("params must come with a condition as a string", "--param must come with --where"),
         got=Words("params without one", "--param alone"),
         fix=Words(
-            'Write for instance where="dest = :dest", params={"dest": "Oslo"}.',
-            'Write for instance --where "dest = :dest" --param dest=Oslo.',
+            'Write, for example, where="dest = :dest", params={"dest": "Oslo"}.',
+            'Write, for example, --where "dest = :dest" --param dest=Oslo.',
         ),
     )
 
@@ -194,7 +201,8 @@ class _Parser(OperandParser):
             if not isinstance(operand, Literal):
                 return operand.name if isinstance(operand, Column) else operand
             self._place = start
-        if here.kind in (NUMBER, TEXT, PARAMETER) or here.word in ("true", "false", "null"):
+        moment = here.word in ("date", "timestamp") and after.kind == TEXT
+        if here.kind in (NUMBER, TEXT, PARAMETER) or here.word in _CONSTANTS or moment:
             advice = "The column stands on the left: write age >= 18, not 18 <= age."
         elif here.kind == NAME:
             advice = "Write a column that is called like a keyword in double quotes."
@@ -208,6 +216,8 @@ class _Parser(OperandParser):
             return NO_FUNCTION
         if here.kind == END or here.word in ("and", "or") or here.text == ")":
             return "A column alone is no condition: of a boolean one write column = true."
+        if here.kind == NAME and here.word not in RESERVED:
+            return 'Write a column\'s name with blanks in double quotes, as in "age group" > 3.'
         if here.word in ("is", "not"):
             return "Write is null, is not null, not in, not like or not between."
         return "Compare the column with a value by one of these."
@@ -287,11 +297,14 @@ class _Parser(OperandParser):
         return value
 
     def _check_ordered(self, start: int, value: Literal) -> None:
+        if value.kind == "text" and (read_day(value.value) or read_time(value.value)):  # type: ignore[arg-type]
+            return  # it is one beside a column of dates or timestamps: expression.check
         if value.kind in ("text", "boolean"):
             typed = self._tokens[start].kind == PARAMETER and value.kind == "text"
+            no_order = _NO_MOMENT if _LIKE_DATE.match(str(value.value)) else _NO_ORDER
             name = self._tokens[start].text
             self._place = start
             raise self._error_here(
-                "a number or a date",
-                Words(_NO_ORDER, f"Write --param {name}:=18 for a number." if typed else _NO_ORDER),
+                "a number, a date or a timestamp",
+                Words(no_order, f"Write --param {name}:=18 for a number." if typed else no_order),
             )

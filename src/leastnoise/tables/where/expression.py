@@ -9,16 +9,18 @@ the same values of the column. Then no engine converts a column or rounds a valu
 and no value is out of range.
 """
 
-from datetime import date
-from decimal import Context, Decimal, Inexact
+from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from operator import and_, eq, ge, gt, le, lt, ne, or_
 from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
-from leastnoise.errors import InvalidParameter
-from leastnoise.tables.where.comparable import check_pair, compare_pair
+from leastnoise.errors import InvalidParameter, Words
+from leastnoise.tables.where.comparable import CONVERT, check_pair, compare_pair
+from leastnoise.tables.where.literals import read_day, read_moment
+from leastnoise.tables.where.neighbors import find_neighbors, write_decimal
 from leastnoise.tables.where.nodes import (
     OPPOSITES,
     Comparison,
@@ -35,15 +37,19 @@ from leastnoise.tables.where.values import Columns, write_time
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# For each kind of column, the kind of its literals, and their description in errors.
+# For each kind of column, the kinds of its literals, and their description in errors.
 _VALUES = {
-    **dict.fromkeys(("integer", "real", "decimal"), ("number", "numbers")),
-    "text": ("text", "strings, as in 'north'"),
-    "boolean": ("boolean", "true and false"),
-    "date": ("date", "dates, as in date '2024-02-29'"),
-    "timestamp": ("date", "dates, as in date '2024-02-29', which is its midnight"),
+    **dict.fromkeys(("integer", "real", "decimal"), (("number",), "numbers")),
+    "text": (("text",), "strings, as in 'north'"),
+    "boolean": (("boolean",), "true and false"),
+    "date": (("date",), "dates, as in date '2024-02-29'"),
+    "timestamp": (
+        ("date", "timestamp"),
+        "timestamps without a zone, as in timestamp '2024-02-29 12:30:00', or dates",
+    ),
 }
-_EXACT = Context(prec=9_999, Emin=-99_999, Emax=99_999, traps=[Inexact])
+_LIKE = ("like", "not like")
+_UNORDERED = ("=", "!=", "in", "not in", *_LIKE)
 _OPERATIONS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -55,7 +61,7 @@ def check(root: Node, source: Columns) -> None:
             raise InvalidParameter(
                 "A condition must be about columns of numbers, strings, booleans or dates",
                 got=f"the column {_quote(comparison.column)} of another type",
-                fix="Use another column, or convert it: times to dates, pandas objects to strings.",
+                fix=CONVERT,
             )
         _check_values(comparison, kind, source)
 
@@ -66,8 +72,23 @@ def _check_values(comparison: Comparison, kind: str, source: Columns) -> None:
     for value in comparison.values:
         if not isinstance(value, Literal):
             check_pair(column, operator, value, source)
+            continue
+        if kind == "text" and value.kind == "text" and operator not in _UNORDERED:
+            word = "date" if read_day(str(value.value)) else "timestamp"
+            raise InvalidParameter(
+                "Strings have no order in a condition",
+                got=f"{_quote(column)} {operator} {value}",
+                fix=f"Write {word} {value}."
+                if source.is_text(column)
+                else "If they are dates or times, convert the column by "
+                + Words(f"types={{{quote(str(column))}: {word!r}}}", f"--type {column}={word}")
+                + ".",
+            )
         # A column of strings is parsed as the kind that it is compared with.
-        elif not source.is_text(column) and value.kind != comparable:
+        if source.is_text(column):
+            continue
+        stated = value if operator in _LIKE else read_moment(value, kind)
+        if stated.kind not in comparable:
             shown = str(value)
             raise InvalidParameter(
                 f"A condition must compare {_quote(column)}, {_describe(column)} of kind "
@@ -90,26 +111,6 @@ def truth(root: Node, source: Columns, table: "ir.Table") -> "ir.BooleanValue":
     return _build_condition(root, _Comparisons(source, table), negated=False)
 
 
-def float_below(number: Fraction, bits: int, lowest: int) -> Fraction | None:
-    """Return the greatest finite float that is not above a number; None if there is none.
-
-    Args:
-        number: Any rational number.
-        bits: The precision of the format: 53 or 24.
-        lowest: The exponent of its smallest positive float: −1074 or −149.
-    """
-    # Floats from 2ᵉ to 2ᵉ⁺¹ are the multiples of 2^(e−bits+1) there, but nowhere closer than
-    # 2^lowest. Rounding down to such a multiple reaches at most the next power of two, which is a
-    # float, too. In both formats the largest float is (2^bits − 1)·2^(−lowest − 2·bits + 3).
-    largest = ((1 << bits) - 1) * (1 << (-lowest - 2 * bits + 3))
-    if abs(number) > largest:
-        return Fraction(largest) if number > 0 else None
-    size = abs(number.numerator).bit_length() - number.denominator.bit_length()
-    exponent = size if abs(number) >= Fraction(2) ** size else size - 1
-    unit = Fraction(2) ** max(exponent - bits + 1, lowest)
-    return (number // unit) * unit
-
-
 class _Comparisons:
     """Comparisons of the columns of a table."""
 
@@ -123,6 +124,9 @@ class _Comparisons:
             if not isinstance(other, Literal):
                 return compare_pair(name, operator, other, self._source, self._table)
         values = tuple(value for value in comparison.values if isinstance(value, Literal))
+        if operator not in _LIKE:
+            kind = self._source.kind(name)
+            values = tuple(read_moment(value, kind) for value in values)
         match operator:
             case "is null":
                 column = self._value(name)
@@ -196,11 +200,9 @@ class _Comparisons:
 
     def _read(self, name: str | Value, value: Literal) -> Any:
         """Return a column; strings are parsed as the kind of ``value``, else NULL."""
-        column = self._value(name)
         if not self._source.is_text(name) or value.kind == "text":
-            return column
-        kinds = {"number": "float64", "boolean": "boolean", "date": "date"}
-        return column.try_cast(kinds[value.kind])
+            return self._value(name)
+        return self._source.parse(name, value.kind, self._table)
 
     def _number(self, value: Literal, kind: Any) -> Fraction | None:
         """Return the number that a column is compared with; None for values of other kinds.
@@ -225,6 +227,8 @@ class _Comparisons:
         day = value.value
         if not isinstance(day, date):
             return ibis.literal(day)
+        if isinstance(day, datetime):
+            return write_time(day.isoformat(" "), self._engine)
         if kind.is_timestamp():
             return write_time(f"{day.isoformat()} 00:00:00", self._engine)
         return ibis.literal(day, type="date")
@@ -240,7 +244,7 @@ class _Comparisons:
         # From strings, which every engine parses exactly; 0.1 in a query is not a float everywhere.
         if kind.is_floating():
             return ibis.literal(repr(float(number))).cast("float64")
-        return ibis.literal(_decimal(number)).cast("decimal" if self._boundless else kind)
+        return ibis.literal(write_decimal(number)).cast("decimal" if self._boundless else kind)
 
     def _hugeint(self, kind: Any) -> bool:
         """Return whether a type may be DuckDB's HUGEINT, which Ibis reports as decimal(38, 0).
@@ -268,7 +272,7 @@ class _Comparisons:
         """
         if kind.is_decimal() and self._boundless:
             return operator, number
-        below, above = _neighbors(kind, number, beyond=self._hugeint(kind))
+        below, above = find_neighbors(kind, number, beyond=self._hugeint(kind))
         if below == above:
             return operator, below
         # The number lies strictly between two neighbors of the type, or beyond its last value. No
@@ -326,34 +330,6 @@ def _join_balanced(join: Any, parts: list[Any]) -> Any:
     while len(parts) > 1:
         parts = [reduce(join, parts[place : place + 2]) for place in range(0, len(parts), 2)]
     return parts[0]
-
-
-def _neighbors(
-    kind: Any, number: Fraction, *, beyond: bool = False
-) -> tuple[Fraction | None, Fraction | None]:
-    """Return the greatest value of a type not above a number, and the least not below it.
-
-    ``beyond`` means that a decimal type may have integers with one more digit.
-    """
-    if kind.is_floating():
-        bits, lowest = (24, -149) if kind.nbytes == 4 else (53, -1074)
-        mirrored = float_below(-number, bits, lowest)
-        return float_below(number, bits, lowest), None if mirrored is None else -mirrored
-    if kind.is_integer():
-        unit, least, most = Fraction(1), kind.bounds.lower, kind.bounds.upper
-    else:
-        unit, most = Fraction(1, 10**kind.scale), 10 ** (kind.precision + beyond) - 1
-        least = -most
-    below, above = number // unit, -(-number // unit)
-    return (
-        None if below < least else min(below, most) * unit,
-        None if above > most else max(above, least) * unit,
-    )
-
-
-def _decimal(number: Fraction) -> str:
-    """Write a finite decimal in full; the context raises for other numbers."""
-    return f"{_EXACT.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
 
 
 def _compare_digits(column: Any, operator: str, number: int) -> Any:

@@ -6,7 +6,7 @@ spelling of a number have the same nodes, and the text of a node parses as the s
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 # For every number, exactly one of an operator and its opposite is true.
@@ -27,8 +27,8 @@ class Literal:
     """A literal value.
 
     Attributes:
-        kind: "number", "text", "boolean" or "date", because True equals 1 in Python.
-        value: A Decimal (without trailing zeros), str, bool or date.
+        kind: "number", "text", "boolean", "date" or "timestamp", because True equals 1 in Python.
+        value: A Decimal (without trailing zeros), str, bool, date, or datetime without a time zone.
     """
 
     kind: str
@@ -42,6 +42,8 @@ class Literal:
                 return "true" if self.value else "false"
             case str():
                 return "'" + self.value.replace("'", "''") + "'"
+            case datetime():
+                return f"timestamp '{self.value.isoformat(' ')}'"
             case day:
                 return f"date '{day.isoformat()}'"
 

@@ -14,12 +14,12 @@ An expression has at least one column, and so has each of its products and sums.
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Text, Words
-from leastnoise.tables.where.literals import GivenParameters, Parameters
+from leastnoise.tables.where.literals import GivenParameters, Parameters, read_day, read_time
 from leastnoise.tables.where.nodes import (
     PARTS,
     RESERVED,
@@ -45,8 +45,9 @@ from leastnoise.tables.where.tokens import (
 )
 
 _DEEPEST = 32
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-VALUES = "a value (a number, 'text', true, false or date 'YYYY-MM-DD')"
+# Names that stand before a text; elsewhere they are columns.
+_MOMENTS = ("date", "timestamp")
+VALUES = "a value (a number, 'text', true, false, date '…' or timestamp '…')"
 NO_FUNCTION = (
     f"Functions and queries are not part of a condition. Parts of a date are: {', '.join(PARTS)}."
 )
@@ -118,7 +119,8 @@ def _parse_literal(name: str, text: str) -> Literal:
     with suppress(InvalidParameter):  # its words are of conditions
         return _LiteralParser(text, None).single()
     raise InvalidParameter(
-        f"--param {name}:= must be followed by a number, true, false or date 'YYYY-MM-DD'",
+        f"--param {name}:= must be followed by a number, true, false, date '2024-02-29' or "
+        "timestamp '2024-02-29 12:30'",
         got=quote(text),
         fix="Write = in place of := for text.",
     )
@@ -229,9 +231,9 @@ class OperandParser:
             raise self._error_here(")", advice)
 
     def _is_column(self) -> bool:
-        """Return whether a column's name comes next, and not the word before a date."""
+        """Return whether a column's name comes next, and not the word before a date or a time."""
         here, after = self._here, self._tokens[min(self._place + 1, len(self._tokens) - 1)]
-        if here.word == "date":
+        if here.word in _MOMENTS:
             return after.kind not in (TEXT, NUMBER)
         return here.kind == QUOTED or (here.kind == NAME and here.word not in RESERVED)
 
@@ -253,6 +255,9 @@ class OperandParser:
             return Literal("boolean", here.word == "true")
         if self._take("date"):
             return Literal("date", self._day())
+        if here.word == "timestamp" and not self._is_column():
+            self._place += 1
+            return Literal("timestamp", self._time())
         raise self._error_here(VALUES, self._advice_for_value())
 
     def _advice_for_value(self) -> str:
@@ -285,13 +290,21 @@ class OperandParser:
         return values
 
     def _day(self) -> date:
-        here = self._here
-        if here.kind == TEXT and _DAY.fullmatch(here.text):
-            with suppress(ValueError):  # the 30th of February
-                day = date.fromisoformat(here.text)
-                self._place += 1
-                return day
-        raise self._error_here("a day as 'YYYY-MM-DD'", "Write it as in date '2024-02-29'.")
+        day = read_day(self._here.text) if self._here.kind == TEXT else None
+        if day is None:
+            raise self._error_here("a day as 'YYYY-MM-DD'", "Write it as in date '2024-02-29'.")
+        self._place += 1
+        return day
+
+    def _time(self) -> datetime:
+        time = read_time(self._here.text) if self._here.kind == TEXT else None
+        if time is None:
+            raise self._error_here(
+                "a time without a zone as 'YYYY-MM-DD HH:MM:SS'",
+                "Write it as in timestamp '2024-02-29 12:30:00'.",
+            )
+        self._place += 1
+        return time
 
 
 class _LiteralParser(OperandParser):

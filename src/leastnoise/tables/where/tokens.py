@@ -81,9 +81,9 @@ def make_error(
 ) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
-        parameter("where") + " must be a condition",
+        parameter("where") + " must be a valid condition",
         got=f"{got} at character {start + 1} of {quote(condition)}, where {expected} is expected",
-        fix=advice or f"Write for example {EXAMPLE}.",
+        fix=advice or f"Write, for example, {EXAMPLE}.",
     )
 
 
@@ -200,7 +200,7 @@ def _stray(condition: str, start: int) -> InvalidParameter:
     else:
         advice = (
             "A condition compares columns with values; comments and several statements are not "
-            "part of it."
+            "part of it. Write a column's name with such signs in double quotes."
         )
     return make_error(
         condition, start, shown, "a column, a value, a comparison or a bracket", advice

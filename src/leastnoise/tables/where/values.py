@@ -38,6 +38,9 @@ class Columns(Protocol):
     def value(self, column: str | Value, table: "ir.Table | None" = None) -> "ir.Value":
         """Return a column or an expression as an Ibis value."""
 
+    def parse(self, column: str | Value, kind: str, table: "ir.Table | None" = None) -> "ir.Value":
+        """Return a column of strings as numbers, booleans, dates or timestamps, else NULL."""
+
 
 def find_kind(node: Value, columns: Columns) -> str:
     """Return the kind of an expression; reject one that its columns do not fit."""
@@ -113,10 +116,9 @@ def _build_number(
         elif not constant:
             known = known & also_known
         return compute(node.operator, left, right, whole=whole), known
-    column: Any = columns.value(node, table)
-    return to_operand(
-        column.try_cast("float64") if columns.is_text(node) else column, columns.engine
-    )
+    text = columns.is_text(node)
+    column = columns.parse(node, "number", table) if text else columns.value(node, table)
+    return to_operand(column, columns.engine)
 
 
 def _build_part(part: str, value: Value, columns: Columns, table: "ir.Table | None") -> Any:
@@ -125,7 +127,7 @@ def _build_part(part: str, value: Value, columns: Columns, table: "ir.Table | No
 
     moment: Any = columns.value(value, table)
     if columns.is_text(value):
-        moment = moment.try_cast("timestamp" if part == "hour" else "date")
+        moment = columns.parse(value, "timestamp" if part == "hour" else "date", table)
     if moment.type().is_timestamp() and part != "hour":
         moment = moment.date()
     if moment.type().is_date():

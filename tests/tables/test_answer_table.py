@@ -1,21 +1,23 @@
 """An ask by groups: what its queries share, which groups they show, and the one table."""
 
 import csv
+import json
 import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter
 from leastnoise.tables import (
+    AnswerTable,
     ClippedShare,
     Count,
     Histogram,
-    JointAnswers,
     Mean,
     ProtectedTable,
     Quantile,
@@ -96,10 +98,10 @@ def test_common_arguments_without_by_return_a_list() -> None:
 
 def test_public_groups_are_those_of_each_query_alone() -> None:
     groups: dict[str, Any] = {"by": "g", "groups": ["a", "b"], "max_groups": 1}
-    joint = make([Count(), Mean("x", bounds=(0, 6))], **groups)
+    together = make([Count(), Mean("x", bounds=(0, 6))], **groups)
     alone = make([Count(**groups), Mean("x", bounds=(0, 6), **groups)])
-    assert joint.key == alone.key
-    assert joint.leader is None
+    assert together.key == alone.key
+    assert together.leader is None
 
 
 # ------------------------------------------------------------------- discovered groups
@@ -112,36 +114,36 @@ def test_all_queries_show_the_groups_that_the_first_one_discovers() -> None:
         privacy=PRIVACY,
     )
     assert [each.keys for each in alone] == [(("a",), ("b",), ("few",)), (("a",), ("b",))]
-    joint = people().ask(QUERIES, by="g", max_groups=1, privacy=PRIVACY)
-    assert len(joint) == len(joint.tables) == len(QUERIES)
-    for each in joint.tables:
+    together = people().ask(QUERIES, by="g", max_groups=1, privacy=PRIVACY)
+    assert len(together) == len(together.tables) == len(QUERIES)
+    for each in together.tables:
         assert each.keys == (("a",), ("b",), ("few",))
         assert each.discovered
-        assert each.subject.hidden_up_to == joint.tables[0].subject.hidden_up_to
+        assert each.subject.hidden_up_to == together.tables[0].subject.hidden_up_to
     # Only the count decides, so only its intervals depend on that.
-    assert [each.subject.selected for each in joint.tables] == [True, False, False, False, False]
+    assert [each.subject.selected for each in together.tables] == [True, False, False, False, False]
     reverse = people().ask(QUERIES[::-1], by="g", max_groups=1, privacy=PRIVACY)
     assert {each.keys for each in reverse.tables} == {(("a",), ("b",))}
 
 
 def test_the_queries_that_follow_release_no_count_of_their_own_for_discovery() -> None:
-    joint = make(QUERIES, by="g", max_groups=1)
-    assert joint.places == ((0,), (1, 2), (3,), (4,), (1, 5))
-    assert joint.leader == 0
-    families = [number.family for _, numbers in joint.queries for number, _ in numbers]
+    together = make(QUERIES, by="g", max_groups=1)
+    assert together.places == ((0,), (1, 2), (3,), (4,), (1, 5))
+    assert together.leader == 0
+    families = [number.family for _, numbers in together.queries for number, _ in numbers]
     assert families[0] == "canonical"
     assert set(families[1:]) == {None}
-    assert joint.words["groups_of"] == 0
+    assert together.words["groups_of"] == 0
     named = make(list(QUERIES), by="g", max_groups=1)
-    assert named.key == joint.key
+    assert named.key == together.key
     apart = make([CommonArguments.of(by="g", max_groups=1).complete(query) for query in QUERIES])
-    assert apart.key != joint.key
+    assert apart.key != together.key
 
 
 def test_a_query_that_follows_can_share_the_count_that_decides() -> None:
     queries: list[Query] = [Count(where="x is not null"), Mean("x", bounds=(0, 6))]
-    joint = make(queries, by="g", max_groups=1)
-    assert joint.places == ((0,), (0, 1))
+    together = make(queries, by="g", max_groups=1)
+    assert together.places == ((0,), (0, 1))
     for _ in range(3):
         answers: Any = people().ask(queries, by="g", max_groups=1, privacy=PRIVACY)
         assert answers[0].keys == answers[1].keys
@@ -169,14 +171,14 @@ def test_a_group_of_one_unit_in_the_deciding_count_is_never_shown() -> None:
 
 def test_groups_of_other_columns_are_discovered_by_themselves() -> None:
     queries: list[Query] = [Count(by="h", max_groups=1), Count(), Mean("x", bounds=(0, 6))]
-    joint = make(queries, by="g", max_groups=1)
-    assert joint.leader == 1
+    together = make(queries, by="g", max_groups=1)
+    assert together.leader == 1
     answers = people().ask(queries, by="g", max_groups=1, privacy=PRIVACY)
     assert [each.keys for each in answers.tables] == [(("a",), ("b",), ("few",))] * 2
     assert len(answers.others) == 1
 
 
-def test_a_stored_joint_answer_comes_back(tmp_path: Path) -> None:
+def test_a_stored_answer_table_comes_back(tmp_path: Path) -> None:
     with ln.Ledger(tmp_path / "a.ledger", limit=ln.Privacy(3, "1e-5")) as ledger:
         how: dict[str, Any] = {"by": "g", "max_groups": 1, "privacy": PRIVACY}
         first, again = (people(ledger).ask(QUERIES, **how) for _ in range(2))
@@ -197,12 +199,12 @@ def test_a_dry_run_says_whose_groups_are_shown() -> None:
 # ------------------------------------------------------------------- the table
 
 
-def joint() -> JointAnswers:
+def ask_all() -> AnswerTable:
     return people().ask(QUERIES, by="g", max_groups=1, privacy=PRIVACY)
 
 
 def test_it_is_a_sequence_of_the_answers() -> None:
-    answers = joint()
+    answers = ask_all()
     titles = [each.subject.title for each in answers]
     assert titles[:2] == ["count by g", "mean of x by g"]
     assert answers[1] is answers.results[1]
@@ -212,7 +214,7 @@ def test_it_is_a_sequence_of_the_answers() -> None:
 
 
 def test_it_prints_a_row_for_each_group_within_80_columns() -> None:
-    answers = joint()
+    answers = ask_all()
     text = str(answers)
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
@@ -239,7 +241,7 @@ def test_two_queries_of_one_statistic_have_different_columns() -> None:
 
 
 def test_it_exports_as_one_table(tmp_path: Path) -> None:
-    answers = joint()
+    answers = ask_all()
     frame, rows = answers.to_pandas(), answers.rows()
     assert list(frame["g"]) == [row["g"] for row in rows] == ["a", "b", "few"]
     for label, each in zip(answers.labels, answers.tables, strict=True):
@@ -256,6 +258,15 @@ def test_it_exports_as_one_table(tmp_path: Path) -> None:
     with answers.to_csv(tmp_path / "a.csv").open(newline="") as file:
         head, *lines = csv.reader(file)
     assert head == list(frame.columns)
+    assert pl.DataFrame(pa.table(answers)).equals(answers.to_polars())
+    assert pa.table(answers).column("count").to_pylist() == list(frame["count"])
+    about = json.loads(answers.to_arrow().schema.metadata[b"leastnoise"])
+    assert [one["title"] for one in about["answers"]] == [each.title for each in answers.tables]
+    written = json.loads(answers.to_json(tmp_path / "a.json").read_text())
+    assert written == json.loads(answers.to_json()) == answers.to_dict()
+    documents: Any = answers.to_dict()["answers"]
+    assert [one["rows"][0]["value"] for one in documents[:1]] == [rows[0]["count"]]
+    assert len(documents) == len(QUERIES)
     assert [line[1] for line in lines] == [str(row["count"]) for row in rows]
 
 
@@ -268,8 +279,17 @@ def test_answers_with_other_groups_print_below_and_do_not_export() -> None:
         answers.to_pandas()
 
 
+def test_a_histogram_of_discovered_groups_is_rejected_and_charges_nothing(tmp_path: Path) -> None:
+    ranges = Histogram("h", edges=[0, 2, 4])
+    with ln.Ledger(tmp_path / "l", limit=ln.Privacy(2, "1e-5")) as ledger:
+        for queries in ([Count(), ranges], [ranges, Count()]):
+            with pytest.raises(InvalidParameter, match="A histogram by group requires public"):
+                people(ledger).ask(queries, by="g", max_groups=1, privacy=PRIVACY)
+        assert ledger.spent == ln.Privacy(0, 0)
+
+
 def test_a_notebook_shows_all_columns_escaped() -> None:
-    html = joint()._repr_html_()
+    html = ask_all()._repr_html_()
     assert html.count("<th style='text-align:left;white-space:pre'>95% interval</th>") == 4
     assert "[1, 5]" in html
 

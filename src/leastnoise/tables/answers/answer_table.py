@@ -1,33 +1,30 @@
-"""``JointAnswers``: the answers of one ask by the same groups, printed and exported as a table."""
+"""``AnswerTable``: the answers of one ask by the same groups, printed and exported as a table."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import overload
 
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter
-from leastnoise.ledger import Receipt
+from leastnoise.json_types import Json
+from leastnoise.ledger import Receipt, mark
 from leastnoise.mechanism import format_brief
-from leastnoise.tables.answers import export
+from leastnoise.tables.answers import document, export
+from leastnoise.tables.answers.answer_table_text import as_html, as_text
 from leastnoise.tables.answers.grouped import GroupedAnswers
-from leastnoise.tables.answers.joint_text import as_html, as_text
 from leastnoise.tables.answers.layout import TableAnswer
 from leastnoise.tables.answers.subject import Subject
+from leastnoise.tables.answers.table_exports import TableExports
 from leastnoise.tables.keys import Part
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
 
 Result = TableAnswer | GroupedAnswers[TableAnswer]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointAnswers(Sequence[Result]):
+class AnswerTable(TableExports, Sequence[Result]):
     """The answers of several queries by the same columns, a sequence in the order of the queries.
 
     Answers with the same groups are one table, with a row for each group. It prints and exports as
@@ -143,7 +140,7 @@ class JointAnswers(Sequence[Result]):
         entries are the subject (``quantity``) and the day of a stored answer (``reused``).
         """
         own = [table.rows() for table in self._whole]
-        names = [column.name for column in self.joint_columns()]
+        names = [column.name for column in self.exported_columns()]
         keys = len(self.names)
         return [
             dict(
@@ -160,7 +157,7 @@ class JointAnswers(Sequence[Result]):
             for parts in zip(*own, strict=True)
         ]
 
-    def joint_columns(self) -> list[export.Column]:
+    def exported_columns(self) -> list[export.Column]:
         """Return the exported columns."""
         parts = [export.export_columns(table) for table in self._whole]
         keys, last = len(self.names), len(export.CONSTANTS)
@@ -179,6 +176,24 @@ class JointAnswers(Sequence[Result]):
             *(replace(column, values=[value] * rows) for column, value in same),
         ]
 
+    def exported_about(self) -> Json:
+        """Return the titles as JSON, and under ``answers`` each query and its guarantee."""
+        return self._list_json([document.describe(table) for table in self._whole])
+
+    def to_dict(self) -> Json:
+        """Return the titles as JSON, and under ``answers`` the document of each answer."""
+        return self._list_json(
+            [
+                document.to_dict(each)
+                if isinstance(each, GroupedAnswers)
+                else document.answer_to_dict(each)
+                for each in self.results
+            ]
+        )
+
+    def _list_json(self, answers: list[Json]) -> Json:
+        return {"title": self.title, "by": list(self.names), "answers": answers}
+
     @property
     def _prefixes(self) -> list[str]:
         """The labels as names of columns: ``mean of income`` is ``mean_of_income``."""
@@ -195,23 +210,6 @@ class JointAnswers(Sequence[Result]):
             )
         return self.tables
 
-    @property
-    def _exported(self) -> Any:
-        # The exports take anything that has these columns.
-        return self
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Return a pandas frame with a row for each group."""
-        return export.to_pandas(self._exported)
-
-    def to_polars(self) -> "polars.DataFrame":
-        """Return a polars frame with a row for each group."""
-        return export.to_polars(self._exported)
-
-    def to_csv(self, path: str | Path, *, overwrite: bool = False, formulas: bool = False) -> Path:
-        """Write a CSV file with a line for each group, as :meth:`GroupedAnswers.to_csv` does."""
-        return export.to_csv(self._exported, path, overwrite=overwrite, formulas=formulas)
-
     def _repr_html_(self) -> str:
         return as_html(self)
 
@@ -220,4 +218,6 @@ class JointAnswers(Sequence[Result]):
 
     def __repr__(self) -> str:
         answers = f"{len(self)} answer{'s' * (len(self) != 1)}"
-        return format_brief(f"by {', '.join(self.names)}", answers, self.total_privacy)
+        return format_brief(
+            f"{mark(self.receipt)}by {', '.join(self.names)}", answers, self.privacy
+        )

@@ -1,4 +1,4 @@
-"""Joint answers as plain text and as HTML: a row for each group, two columns for each query."""
+"""An answer table as plain text and as HTML: a row for each group, two columns for each query."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable, sentences
 from leastnoise.tables.answers.facts import closing_facts, keep_key_whole, table_guarantee
 from leastnoise.tables.answers.layout import NONE, TableAnswer
-from leastnoise.tables.answers.text import measure, note_discovery, note_more, print_cells
+from leastnoise.tables.answers.text import (
+    measure,
+    note_discovery,
+    note_exact,
+    note_more,
+    print_cells,
+)
 from leastnoise.tables.rounding import format_error
 
 if TYPE_CHECKING:
+    from leastnoise.tables.answers.answer_table import AnswerTable
     from leastnoise.tables.answers.grouped import GroupedAnswers
-    from leastnoise.tables.answers.joint import JointAnswers
 
 _SCREEN = 80
 # The columns of one query: the value and its interval.
@@ -22,7 +28,7 @@ _OWN = 2
 _Column = list[str]
 
 
-def as_text(answers: "JointAnswers") -> str:
+def as_text(answers: "AnswerTable") -> str:
     """Return the table in aligned columns, side by side as the screen permits; then the facts."""
     parts = []
     if answers.tables:
@@ -38,7 +44,7 @@ def as_text(answers: "JointAnswers") -> str:
     return "\n\n".join([*parts, *map(str, answers.others)])
 
 
-def as_html(answers: "JointAnswers") -> str:
+def as_html(answers: "AnswerTable") -> str:
     """Return the same as HTML; all text is escaped."""
     parts = []
     if answers.tables:
@@ -66,11 +72,11 @@ def _format_line(line: Sequence[str], tag: str) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _label(answers: "JointAnswers") -> list[tuple[str, "GroupedAnswers[TableAnswer]"]]:
+def _label(answers: "AnswerTable") -> list[tuple[str, "GroupedAnswers[TableAnswer]"]]:
     return list(zip(answers.labels, answers.tables, strict=True))
 
 
-def _key_columns(answers: "JointAnswers") -> list[_Column]:
+def _key_columns(answers: "AnswerTable") -> list[_Column]:
     cells, _ = print_cells(answers.tables[0])
     return [[line[i] for line in cells] for i in range(len(answers.names))]
 
@@ -105,7 +111,7 @@ def _align(keys: int, columns: Sequence[_Column]) -> list[str]:
     return align_columns([list(row) for row in zip(*columns, strict=True)], left, measure)
 
 
-def _list_facts(answers: "JointAnswers") -> list[Fact]:
+def _list_facts(answers: "AnswerTable") -> list[Fact]:
     """Return the facts about the table: errors of each column, guarantee and the closing facts."""
     errors = [(label, _max_error(table)) for label, table in _label(answers)]
     facts: list[Fact] = []
@@ -113,9 +119,11 @@ def _list_facts(answers: "JointAnswers") -> list[Fact]:
         words = "; ".join(f"{printable(label)} {error}" for label, error in errors)
         facts.append(("Max error", words))
     facts.append(("Guarantee", table_guarantee(answers)))
+    exact = (fact for table in answers.tables for fact in note_exact(table))
+    facts += dict.fromkeys(exact)
     known = NONE if any(error == NONE for _, error in errors) else None
     discovered = [table for table in answers.tables if table.discovered]
-    notes = note_discovery(discovered[0], known, answers.subject) if discovered else []
+    notes = note_discovery(discovered[0], known, "row", answers.subject) if discovered else []
     return [*facts, *closing_facts(answers), *notes]
 
 
