@@ -11,6 +11,7 @@ import pytest
 import leastnoise as ln
 from leastnoise.core.noise import JointStaircase
 from leastnoise.errors import BudgetExceeded, InvalidParameter, NotPrivate
+from leastnoise.ledger.described_costs import Described
 from leastnoise.mechanism import JointMechanism, calibrate_joint
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
@@ -190,3 +191,21 @@ def test_numbers_of_equal_sensitivity_can_have_different_noise() -> None:
     near, far = (part.discretized.noise.variance() for part in mechanism.parts)
     assert (near, far) == (noise.marginal(0).variance(), noise.marginal(1).variance())
     assert near < far
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_ledger_detects_joint_noise_that_contradicts_its_description(bounded: bool) -> None:
+    mechanism = calibrate_joint(ln.Privacy(1, "1e-6"), bounded=bounded, **BOTH)
+    for part in mechanism.parts:
+        (described,) = part.spending().mechanisms.values()
+        assert not Described(described).contradicts_itself
+        for field, forged in (
+            ("privacy", {"epsilon": "99/100", "delta": "1/1000000"}),
+            ("sensitivity", "51"),
+            ("drawn", {**described["drawn"], "place": 2}),
+            ("drawn", {**described["drawn"], "ratio": "1/3"}),
+        ):
+            assert Described({**described, field: forged}).contradicts_itself
+        if bounded:
+            less = {"epsilon": "1", "delta": "1/10000000"}
+            assert Described({**described, "privacy": less}).contradicts_itself
