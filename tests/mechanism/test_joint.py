@@ -197,6 +197,7 @@ def test_numbers_of_equal_sensitivity_can_have_different_noise() -> None:
 def test_a_ledger_detects_joint_noise_that_contradicts_its_description(bounded: bool) -> None:
     mechanism = calibrate_joint(ln.Privacy(1, "1e-6"), bounded=bounded, **BOTH)
     for part in mechanism.parts:
+        described: Any
         (described,) = part.spending().mechanisms.values()
         assert not Described(described).contradicts_itself
         for field, forged in (
