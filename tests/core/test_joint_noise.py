@@ -347,6 +347,28 @@ def test_arrays_have_the_indices_of_their_words() -> None:
     assert [column.tolist() for column in draw_joint(scheme, len(numbers), tape)] == expected
 
 
+def test_arrays_with_sides_beyond_floats_have_the_indices_of_their_words() -> None:
+    """The last point of a box has the index h(m), which no float holds."""
+    scheme = JointStaircase((ONE,) * 2, (2**30 + 1, 3), (1, 0), 1 - Fraction(1, 2**25)).scheme
+    boxes: Any = scheme.boxes
+    numbers, last = [2**62 + 12345, 2**63 + 1], 2**64 - 1
+    found = [boxes.exact_digit(word, Replay([5, 5])) for word in numbers]
+    tape = Replay([*numbers, *[last] * 4])
+    halves = [[box * shift + edge for box in found] for shift, edge in scheme.sides]
+    assert [column.tolist() for column in draw_joint(scheme, 2, tape)] == halves
+    assert int(float(halves[0][0])) != halves[0][0]
+
+
+@pytest.mark.parametrize(("numbers", "ratio"), [(2, "0.4"), (40, "0.999"), (256, "0.05")])
+def test_thresholds_are_exact(numbers: int, ratio: str) -> None:
+    """⌊2⁶⁴·P(m < n)⌋ or one less, by the sum of the boxes from n on."""
+    boxes = GrowingBoxes(Fraction(ratio), (1,) * numbers, (0,) * numbers)
+    thresholds = boxes.thresholds()
+    for n in {0, 1, 2, len(thresholds) // 2, len(thresholds) - 1}:
+        tail = Fraction(boxes.sum_from(n), boxes.sum_from(0)) * boxes.ratio**n
+        assert thresholds[n] in {math.floor((1 - tail) * 2**64) - below for below in (0, 1)}
+
+
 @pytest.mark.parametrize("trials", [40_000, pytest.param(400_000, marks=pytest.mark.long)])
 def test_samples_follow_the_joint_law(trials: int) -> None:
     """Each point of three boxes in its Clopper–Pearson interval, one by one and in bulk.

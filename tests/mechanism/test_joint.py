@@ -1,6 +1,7 @@
 """Mechanisms of joint noise: answers, intervals of all numbers together, ledgers and bad input."""
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 import pytest
 
 import leastnoise as ln
-from leastnoise.errors import BudgetExceeded, InvalidParameter
+from leastnoise.core.noise import JointStaircase
+from leastnoise.errors import BudgetExceeded, InvalidParameter, NotPrivate
+from leastnoise.ledger.described_costs import Described
 from leastnoise.mechanism import JointMechanism, calibrate_joint
 from tests.support.confidence_intervals import FALSE_ALARM, clopper_pearson
 
@@ -39,6 +42,34 @@ def test_answers_are_on_their_lattices_with_their_own_intervals() -> None:
     assert sure[0] == (count.value - count.max_error, count.value + count.max_error)
     truth = Fraction(120), Fraction("4500.5")
     assert all(low <= value <= high for value, (low, high) in zip(truth, sure, strict=True))
+
+
+@pytest.mark.parametrize(("numbers", "epsilon"), [(2, 1), (40, 10), (100, 3), (256, 10)])
+@pytest.mark.parametrize("digits", [1, 12, 45])
+def test_intervals_of_all_numbers_exist_for_many_numbers_and_any_confidence(
+    numbers: int, epsilon: int, digits: int
+) -> None:
+    """All numbers are within the errors as often as exact sums say, and not within less."""
+    mechanism = calibrate_joint(ln.Privacy(epsilon), sensitivity=[1] * numbers, integer=True)
+    confidence = 1 - Fraction(1, 10**digits)
+    widths = mechanism.half_box(confidence)
+    assert widths is not None
+    noise = mechanism.noise
+
+    def weigh(first: int, last: int) -> Fraction:
+        shells = ((2 * r + 1) ** numbers - (2 * r - 1) ** numbers for r in range(first, last))
+        return sum(
+            (noise.ratio**r * points for r, points in enumerate(shells, first)), Fraction(first < 1)
+        )
+
+    half = int(widths[0])
+    # Shells beyond this have less than 1e-60 of the weight.
+    far = 2 * half + 200
+    inside, smaller = weigh(1, half + 1) + 1, weigh(1, half) + 1
+    total = inside + weigh(half + 1, far)
+    assert inside / total >= confidence > smaller / total
+    part = mechanism.parts[0].discretized.noise.half_width_in_steps(confidence)
+    assert part <= half
 
 
 @pytest.mark.parametrize("bounded", [False, True])
@@ -137,3 +168,45 @@ def test_bad_values_are_rejected_before_a_charge(values: Any, message: str, tmp_
         assert caught.value.__traceback__ is not None
     with pytest.raises(InvalidParameter, match="below 1 for unbounded noise"):
         mechanism.release((1, 2)).intervals(1)
+
+
+def test_a_part_has_the_noise_of_its_owner_and_number() -> None:
+    mechanism = calibrate_joint(ln.Privacy(1), sensitivity=[1, 1, 5], integer=True)
+    other = calibrate_joint(ln.Privacy(50), sensitivity=[1, 1, 5], integer=True).parts[0]
+    assert pickle.loads(pickle.dumps(mechanism.parts[1])).place == 1
+    for part, changes in (
+        (0, {"noise": other.noise, "discretized": other.discretized}),
+        (0, {"place": 2}),
+        (2, {"place": -1}),
+        (2, {"place": 3}),
+    ):
+        with pytest.raises(NotPrivate, match="must be released together, each once"):
+            replace(mechanism.parts[part], **changes)
+
+
+def test_numbers_of_equal_sensitivity_can_have_different_noise() -> None:
+    ones = (Fraction(1), Fraction(1))
+    noise = JointStaircase(ones, (1, 3), (0, 0), Fraction(1, 2))
+    mechanism = JointMechanism(ln.Privacy(1), ones, (True, True), noise)
+    near, far = (part.discretized.noise.variance() for part in mechanism.parts)
+    assert (near, far) == (noise.marginal(0).variance(), noise.marginal(1).variance())
+    assert near < far
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_ledger_detects_joint_noise_that_contradicts_its_description(bounded: bool) -> None:
+    mechanism = calibrate_joint(ln.Privacy(1, "1e-6"), bounded=bounded, **BOTH)
+    for part in mechanism.parts:
+        described: Any
+        (described,) = part.spending().mechanisms.values()
+        assert not Described(described).contradicts_itself
+        for field, forged in (
+            ("privacy", {"epsilon": "99/100", "delta": "1/1000000"}),
+            ("sensitivity", "51"),
+            ("drawn", {**described["drawn"], "place": 2}),
+            ("drawn", {**described["drawn"], "ratio": "1/3"}),
+        ):
+            assert Described({**described, field: forged}).contradicts_itself
+        if bounded:
+            less = {"epsilon": "1", "delta": "1/10000000"}
+            assert Described({**described, "privacy": less}).contradicts_itself

@@ -8,7 +8,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.calibration import find_joint
-from leastnoise.core.noise import BoundedJointStaircase
+from leastnoise.core.noise import BoundedJointStaircase, JointStaircase
 from leastnoise.mechanism import JointPart
 from leastnoise.tables import joint_ratio
 from leastnoise.tables.joint_ratio import JointErrorQuantile
@@ -54,6 +54,23 @@ def test_the_quantile_covers_and_is_nearly_the_smallest(
             assert within(noise, slope * part, reach) >= LEVEL
         if not grouped:
             assert within(noise, slope, reach * Fraction(9, 10) - slope - noise.steps[1]) < LEVEL
+
+
+@pytest.mark.parametrize("digits", [3, 20, 40])
+@pytest.mark.parametrize("ratio", ["0.4", "0.9"])
+def test_the_quantile_covers_at_confidences_that_floats_do_not_distinguish(
+    digits: int, ratio: str
+) -> None:
+    """Y alone (slope 0), by its exact marginal; few boxes, and grouped ones."""
+    noise = JointStaircase((ONE, ONE), (1, 3), (0, 1), Fraction(ratio))
+    level = 1 - Fraction(1, 10**digits)
+    reach, own = JointErrorQuantile(noise, 0, 1, level).at(Fraction(0)), noise.marginal(1)
+
+    def covered(reach: Fraction) -> Fraction:
+        return 1 - 2 * own.probability_up_to(Fraction(-(reach // 1) - 1))
+
+    assert covered(reach) >= level > covered(reach * Fraction(9, 10) - 4)
+    assert JointErrorQuantile(noise, 0, 1, level).at(Fraction(1, 3)) >= reach
 
 
 def test_independent_quantiles_would_not_cover() -> None:

@@ -207,3 +207,17 @@ def test_a_shared_count_is_one_draw_for_every_group() -> None:
     # The noise of two groups differs: 500 equal values would be as unlikely as 1e-100.
     assert len({count.value for count in counts.answers}) > 1
     assert math.isinf(means.answers[0].max_error)
+
+
+@pytest.mark.parametrize("common", [KEYS, {**KEYS, "max_groups": 2}])
+def test_equal_blocks_of_joint_noise_are_charged_and_sampled_one_by_one(
+    common: dict[str, Any],
+) -> None:
+    """Two means by group with equal bounds need equal noise, of which each has its own sample."""
+    queries = [Mean(name, bounds=(0, 6), **common) for name in ("x", "h", "k")]
+    means: list[Any] = list(people().ask(queries, privacy=ln.Privacy(1)))
+    noise = [part for mean in means for part in (mean["a"].count, mean["a"].sum)]
+    blocks = find_blocks([number.mechanism for number in noise])
+    assert len(blocks) == len(queries)
+    assert sum(block.privacy.epsilon for block, _ in blocks) * common["max_groups"] == 1
+    assert [mean.privacy.epsilon * 3 for mean in means] == [1] * 3

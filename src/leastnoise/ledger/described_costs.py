@@ -72,6 +72,8 @@ class Described:
         A selection states no noise, and noise of an unknown kind cannot be rebuilt.
         """
         kind = self._identity.get("drawn", {}).get("kind")
+        if kind in _JOINT:
+            return _joint_contradicts(self._identity, self.guarantee)
         if kind != "Vector" and kind not in _noise_classes():
             return False
         epsilon, delta = self.guarantee
@@ -82,6 +84,35 @@ class Described:
         """The facts that the description proves about one release."""
         return _find_facts(self._identity)
 
+
+def _joint_contradicts(content: Content, guarantee: Sum) -> bool:
+    """Return whether joint noise does not satisfy a guarantee, or not for the described number."""
+    from leastnoise.core.lattice import effective_sensitivity
+    from leastnoise.core.noise import BoundedJointStaircase, JointStaircase
+
+    drawn, place = content["drawn"], content["drawn"]["place"]
+    fields = (
+        tuple(map(Fraction, drawn["steps"])),
+        tuple(map(int, drawn["shifts"])),
+        tuple(map(int, drawn["edges"])),
+        Fraction(drawn["ratio"]),
+    )
+    try:
+        bounded = drawn["kind"] == BoundedJointStaircase.__name__
+        last = (int(drawn["last_box"]),) if bounded else ()
+        noise = BoundedJointStaircase(*fields, *last) if bounded else JointStaircase(*fields)
+    except (InvalidParameter, Unsupported):
+        return True
+    if type(place) is not int or not 0 <= place < noise.dimension:
+        return True
+    delta, step = parse_amount(content["sensitivity"]), noise.steps[place]
+    moved = effective_sensitivity(delta, step, integer=content["integer"])
+    needed = noise.delta(guarantee[0])
+    return needed is None or needed > guarantee[1] or moved > noise.shifts[place] * step
+
+
+# The kinds of joint noise in descriptions.
+_JOINT = ("JointStaircase", "BoundedJointStaircase")
 
 _KNOWN: dict[str, Described] = {}
 _MOST_KNOWN = 1000

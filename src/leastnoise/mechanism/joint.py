@@ -273,11 +273,12 @@ class JointMechanism(Rebuilt):
         if confidence >= 1 and not isinstance(noise, BoundedJointStaircase):
             return None
         if confidence not in self._last_boxes:
+            bits = 128 + confidence.denominator.bit_length()
             high = 1
-            while noise.box_probability(high) < confidence:
+            while noise.box_probability(high, bits) < confidence:
                 high *= 2
             self._last_boxes[confidence] = (
-                first_index(0, high, lambda n: noise.box_probability(n) >= confidence) - 1
+                first_index(0, high, lambda n: noise.box_probability(n, bits) >= confidence) - 1
             )
         box = self._last_boxes[confidence]
         return tuple(

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from leastnoise.calibration import find_joint
 from leastnoise.core.exact import as_float
-from leastnoise.core.noise import BoundedJointStaircase
+from leastnoise.core.noise import BoundedJointStaircase, JointNoise
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import InvalidParameter, Unsupported
 from leastnoise.mechanism import AnyMechanism, JointMechanism, JointPart, Mechanism
@@ -55,7 +55,7 @@ def estimate_joint(privacy: Privacy, numbers: Divided, blocks: JointBlocks) -> f
             return math.inf
         try:
             if any(numbers[place][0].decides for place in block):
-                noise = _build(own, tuple(numbers[place][0] for place in block)).noise
+                noise = _build(own, [numbers[place][0] for place in block]).noise
                 if isinstance(noise, BoundedJointStaircase):
                     total += sum(
                         as_float(Fraction(noise.half_width(at, noise.last_box), noise.shifts[at]))
@@ -81,9 +81,7 @@ def join(
     """Return the mechanism of each number: joint noise for blocks, and its own for the others."""
     mechanisms: dict[int, Mechanism] = {}
     for block in blocks:
-        joint = _build(
-            _divide(privacy, numbers, block), tuple(numbers[place][0] for place in block)
-        )
+        joint = _build(_divide(privacy, numbers, block), [numbers[place][0] for place in block])
         mechanisms |= dict(zip(block, joint.parts, strict=True))
     for place, (number, part) in enumerate(numbers):
         if place not in mechanisms:
@@ -100,17 +98,27 @@ def _divide(privacy: Privacy, numbers: Divided, block: Sequence[int]) -> Privacy
     return Privacy(privacy.epsilon * share, privacy.delta * share)
 
 
-@lru_cache(maxsize=64)  # the estimate and the choice build the same noise
-def _build(privacy: Privacy, numbers: tuple[ReleasedNumber, ...]) -> JointMechanism:
-    """Return joint noise for the numbers of a block, bounded if δ > 0.
+def _build(privacy: Privacy, numbers: Sequence[ReleasedNumber]) -> JointMechanism:
+    """Return joint noise for the numbers of one block.
 
-    Unbounded noise costs as much, and does not use δ. It is the choice where bounded noise would
-    have very many boxes, unless a number decides which groups are shown.
+    Equal blocks get equal noise, and a mechanism each: parts with one owner share a sample.
     """
     deltas = tuple(number.sensitivity for number in numbers)
     integers = tuple(number.integer for number in numbers)
     deciding = any(number.decides for number in numbers)
+    own, noise = _find(privacy, deltas, integers, deciding)
+    return JointMechanism(own, deltas, integers, noise)
+
+
+@lru_cache(maxsize=64)  # the estimate and the choice find the same noise
+def _find(
+    privacy: Privacy, deltas: tuple[Fraction, ...], integers: tuple[bool, ...], deciding: bool
+) -> tuple[Privacy, JointNoise]:
+    """Return joint noise with its guarantee, bounded if δ > 0.
+
+    Unbounded noise costs as much, and does not use δ. It is the choice where bounded noise would
+    have very many boxes, unless a number decides which groups are shown.
+    """
     bounded = deciding or (bool(privacy.delta) and privacy.epsilon >= _SMALLEST_BOUNDED)
     own = privacy if bounded else Privacy(privacy.epsilon)
-    noise = find_joint(own, deltas, integers, bounded=bounded)
-    return JointMechanism(own, deltas, integers, noise)
+    return own, find_joint(own, deltas, integers, bounded=bounded)

@@ -19,6 +19,8 @@ _REST = 256
 _MOST = 96
 # The relative accuracy of a quantile, and the halvings of the search for it.
 _ACCURACY = Fraction(1, 1 << 12)
+# From this distance to 1 on, floats do not tell a confidence from others.
+_FINE = Fraction(1, 1 << 40)
 _HALVINGS = 14
 
 
@@ -69,22 +71,24 @@ class JointErrorQuantile:
     def _find(self, slope: Fraction) -> int:
         """Return the j of h = j·g/2, close to the smallest that suffices.
 
-        Floats propose it; the sum of exact lower bounds decides.
+        Floats propose it, unless the level is very near 1; the sum of exact lower bounds decides.
         """
         shift = 2 * slope * self._row_step / self._step
         rough = [(as_float(mass), a, c) for mass, a, c in self._boxes]
         level, turn = as_float(self._level), as_float(shift)
         largest = max(c + math.ceil(shift * a) for _, a, c in self._boxes) * 2 + 2
 
-        def estimate(points: int) -> float:
-            return sum(mass * self._bound(points, a, c, turn) for mass, a, c in rough)
+        def holds(points: int) -> bool:
+            if 1 - self._level < _FINE:
+                return self._suffices(points, shift)
+            return sum(mass * self._bound(points, a, c, turn) for mass, a, c in rough) >= level
 
         low, high = 0, largest
         for _ in range(largest.bit_length() + _HALVINGS):
             if high - low <= 1 + high * _ACCURACY:
                 break
             middle = (low + high) // 2
-            low, high = (low, middle) if estimate(middle) >= level else (middle, high)
+            low, high = (low, middle) if holds(middle) else (middle, high)
         while not self._suffices(high, shift):
             high += 1 + int(high * _ACCURACY)
         return high

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-# The largest side at which floats propose most indices.
-_LARGEST = 1 << 46
+# The largest side at which floats propose most indices, and the largest half-width of one that
+# floats represent with its half points.
+_LARGEST, _LARGEST_EXACT = 1 << 46, 1 << 50
 
 
 def draw_joint(
@@ -43,20 +44,31 @@ def draw_joint(
 ) -> "list[Integers | NDArray[np.object_]]":
     """Return a column of noise for each number: row j of all columns is one point.
 
-    The columns hold Python integers if some index may be too long for floats.
+    The columns hold Python integers if some index is too long for floats.
     """
     boxes = _box_sampler(scheme)
-    columns: list[NDArray[np.int64]] = [np.empty(rows, dtype=np.int64) for _ in scheme.sides]
+    columns: list[Integers | NDArray[np.object_]] = []
     if boxes is None:
-        return _draw_one_by_one(scheme, rows, tape)
+        columns += _stack([scheme.draw(tape) for _ in range(rows)], len(scheme.sides))
+        return columns
+    columns += [np.empty(rows, dtype=np.int64) for _ in scheme.sides]
+    # Floats represent all sides up to this box.
+    reach = min((_LARGEST_EXACT - edge) // shift for shift, edge in scheme.sides)
     numbers, index, place = (np.empty(min(BLOCK, rows)) for _ in range(3))
     halves = np.empty(min(BLOCK, rows))
     reader = WordReader()
     for start in range(0, rows, BLOCK):
         size = min(BLOCK, rows - start)
         own = numbers[:size]
-        boxes.write(tape, own, place[:size])
+        exact = boxes.write(tape, own, place[:size])
         largest = own.max()
+        if largest > reach:
+            numbered = (exact.get(at, int(box)) for at, box in enumerate(own.tolist()))
+            points = _stack([scheme.draw_point(box, tape) for box in numbered], len(columns))
+            columns = [column.astype(object) for column in columns]
+            for column, part in zip(columns, points, strict=True):
+                column[start : start + size] = part
+            continue
         for (shift, edge), column in zip(scheme.sides, columns, strict=True):
             half, out, room = halves[:size], index[:size], place[:size]
             np.multiply(own, float(shift), out=half)
@@ -77,32 +89,28 @@ def draw_joint(
             if room.min() < 2 * doubt:
                 near = np.flatnonzero(room < 2 * doubt)
                 out[near] = _decide(words[near], half[near], tape)
-            column[start : start + size] = out
-    return list(columns)
+            column[start : start + size] = out.astype(np.int64)  # also into Python integers
+    return columns
 
 
 class _Boxes(Protocol):
     """Writes the numbers of boxes, as floats."""
 
-    def write(self, tape: Tape, indices: "Floats", room: "Floats") -> object:
-        """Write one number for each place."""
+    def write(self, tape: Tape, indices: "Floats", room: "Floats") -> dict[int, int]:
+        """Write one number for each place; return those that were decided exactly, by place."""
         ...
 
 
 def _box_sampler(scheme: JointScheme) -> _Boxes | None:
-    """Return the array sampler of the boxes, or None if sides may be too long for floats."""
+    """Return the array sampler of the boxes; None if they have none."""
     boxes = scheme.boxes
     if isinstance(boxes, RunScheme):
         lookup: IndexLookup = run_lookup(boxes)
-        reach = boxes.reach
     elif isinstance(boxes, GrowingBoxes):
         lookup = digit_lookup(boxes.table)
-        reach = 64 * len(boxes.table.thresholds)
     else:
         return None
-    sampler = InversionSampler(lookup, boxes.index_if_certain, WordReader())
-    longest = max(2 * (reach * shift + edge) + 1 for shift, edge in scheme.sides)
-    return sampler if longest < 1 << 52 else None
+    return InversionSampler(lookup, boxes.index_if_certain, WordReader())
 
 
 def _decide(words: "Integers", halves: "Floats", tape: Tape) -> "Integers":
@@ -117,13 +125,9 @@ def _decide(words: "Integers", halves: "Floats", tape: Tape) -> "Integers":
     return np.array(indices, dtype=np.int64)
 
 
-def _draw_one_by_one(
-    scheme: JointScheme, rows: int, tape: Tape
-) -> "list[Integers | NDArray[np.object_]]":
-    points = [scheme.draw(tape) for _ in range(rows)]
-    columns: list[Integers | NDArray[np.object_]] = []
-    for place in range(len(scheme.sides)):
-        column = np.empty(rows, dtype=object)
+def _stack(points: list[tuple[int, ...]], numbers: int) -> "list[NDArray[np.object_]]":
+    """Return a column of Python integers for each number of some points."""
+    columns = [np.empty(len(points), dtype=object) for _ in range(numbers)]
+    for place, column in enumerate(columns):
         column[:] = [point[place] for point in points]
-        columns.append(column)
     return columns

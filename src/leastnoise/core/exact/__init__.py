@@ -57,6 +57,7 @@ from leastnoise.core.exact.parse import (
     parse_rational,
 )
 from leastnoise.core.exact.series import (
+    enclose_product,
     exact_power,
     first_index,
     fixed_power,
@@ -77,6 +78,7 @@ __all__ = [
     "cut_decay_area",
     "decay",
     "decay_complement",
+    "enclose_product",
     "epsilon_of_square",
     "error_function",
     "exact_power",

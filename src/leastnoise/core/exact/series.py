@@ -36,6 +36,18 @@ def fixed_power(ratio: Fraction, exponent: int, bits: int) -> tuple[int, int]:
     )
 
 
+def enclose_product(
+    ratio: Fraction, exponent: int, over: int, under: int, bits: int
+) -> tuple[int, int]:
+    """Return integers low ≤ 2^bits·ratio^exponent·over/under ≤ high, at most 2 apart.
+
+    For 0 < ratio ≤ 1. The power has as many bits more as the quotient is large.
+    """
+    more = max(0, over.bit_length() - under.bit_length()) + 2 * exponent.bit_length() + 8
+    low, high = fixed_power(ratio, exponent, bits + more)
+    return (low * over // under) >> more, -((-high * over // under) >> more)
+
+
 def power_bounds(base: tuple[int, int], exponent: int, bits: int) -> tuple[int, int]:
     """Return integers low ≤ b^exponent · 2^bits ≤ high; ``base`` encloses b · 2^bits likewise."""
     low = high = 1 << bits

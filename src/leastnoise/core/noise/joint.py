@@ -33,6 +33,7 @@ from typing import ClassVar
 
 from leastnoise.core.exact import (
     count_bits,
+    enclose_product,
     exact_power,
     exponential,
     first_index,
@@ -48,9 +49,8 @@ from leastnoise.core.profile import Curve
 from leastnoise.core.sampling import GrowingBoxes, JointScheme, Tape, run_scheme, sum_growing
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported
 
-# Probabilities of boxes are in units of 2⁻¹²⁸.
+# Probabilities of boxes are in units of 2⁻¹²⁸, or smaller ones if they are compared with less.
 _BITS = 128
-_ONE = 1 << _BITS
 # The weight of the last box, and the most boxes of bounded joint noise.
 _WEIGHT_BITS, _MOST_BOXES = 64, 1 << 12
 # The most numbers of joint noise, and the most work of an exact sum: numbers² · digits.
@@ -121,10 +121,10 @@ class JointNoise:
         """Return the δ of the proposition at ε, or None if the weights fall faster than e^ε."""
 
     @abstractmethod
-    def box_probability(self, boxes: int) -> Fraction:
+    def box_probability(self, boxes: int, bits: int = _BITS) -> Fraction:
         """Return P(the noise lies in box ``boxes`` − 1), or 0 for ``boxes`` = 0.
 
-        For unbounded noise a lower bound, too small by less than 2⁻¹⁰⁰ or so.
+        For unbounded noise a lower bound, too small by at most 2¹⁻ᵇⁱᵗˢ.
         """
 
     @abstractmethod
@@ -195,33 +195,32 @@ class JointStaircase(JointNoise):
         """See JointNoise."""
         return Fraction(0) if self.ratio * exponential(epsilon).lower >= 1 else None
 
-    def box_probability(self, boxes: int) -> Fraction:
+    def box_probability(self, boxes: int, bits: int = _BITS) -> Fraction:
         """See JointNoise."""
         if not boxes:
             return Fraction(0)
         left, whole = (self._sum_from(n) for n in (boxes, 0))
         # Larger boxes of the mixture have points in this one too.
         inside = self.count_points(boxes - 1) * self._unit
-        _, high = fixed_power(self.ratio, boxes, _BITS)
-        return 1 - Fraction(high * (left - inside), whole << _BITS)
+        _, beyond = enclose_product(self.ratio, boxes, left - inside, whole, bits)
+        return 1 - Fraction(beyond, 1 << bits)
 
     def mixture(self, rest: Fraction, most: int) -> list[tuple[int, Fraction]]:
         """See JointNoise."""
-        whole = self._sum_from(0)
+        whole, bits = self._sum_from(0), _BITS + rest.denominator.bit_length()
+        one = 1 << bits
 
         def enclose_tail(first: int) -> tuple[int, int]:
-            low, high = fixed_power(self.ratio, first, _BITS)
-            own = self._sum_from(first)
-            return low * own // whole, -(-high * own // whole)
+            return enclose_product(self.ratio, first, self._sum_from(first), whole, bits)
 
         high = 1
-        while enclose_tail(high)[1] > rest * _ONE:
+        while enclose_tail(high)[1] > rest * one:
             high *= 2
-        count = first_index(high // 2, high, lambda n: enclose_tail(n)[1] <= rest * _ONE)
+        count = first_index(high // 2, high, lambda n: enclose_tail(n)[1] <= rest * one)
         ends = _group(count, most)
-        tails = [(_ONE, _ONE), *map(enclose_tail, ends)]
+        tails = [(one, one), *map(enclose_tail, ends)]
         return [
-            (end - 1, Fraction(max(0, before - after), _ONE))
+            (end - 1, Fraction(max(0, before - after), one))
             for end, ((before, _), (_, after)) in zip(ends, pairwise(tails), strict=True)
         ]
 
@@ -292,7 +291,7 @@ class BoundedJointStaircase(JointNoise):
         kept = math.prod(max(0, side - d) for side, d in zip(sides, self.shifts, strict=True))
         return Fraction(self.weights[-1] * (math.prod(sides) - kept), self.total)
 
-    def box_probability(self, boxes: int) -> Fraction:
+    def box_probability(self, boxes: int, bits: int = _BITS) -> Fraction:  # noqa: ARG002 -- exact
         """See JointNoise."""
         inside = sum(self._box_weights[:boxes])
         # Larger boxes have points in this one too.
@@ -494,6 +493,7 @@ class JointMarginal(LatticeNoise):
         """Return whether P(X > index·step) ≤ allowed is proved."""
         box, beyond = self._beyond(index)
         bits = _BITS + allowed.denominator.bit_length() + 2 * box.bit_length()
+        bits += math.ceil(beyond).bit_length()  # the tail is a small power times that
         _, high = fixed_power(self.ratio, box, bits)
         return high * beyond <= allowed * (1 << bits)
 

@@ -12,14 +12,14 @@ from itertools import pairwise
 from math import prod
 from typing import Protocol
 
-from leastnoise.core.exact import first_index, fixed_power
+from leastnoise.core.exact import enclose_product, first_index
 from leastnoise.core.sampling.entropy import WORD, Tape
 from leastnoise.core.sampling.schemes import draw_exactly, ticket_if_accepted, uniform_below
 from leastnoise.core.sampling.staircase import DigitTable
 
 # The largest number of thresholds of a table. Words beyond it are decided exactly.
 _MOST = 1 << 14
-_GUARD = 128
+_GUARD = 256
 # The number of samples before the table is built.
 _SOME = 20
 _LAST_WORD = (1 << WORD) - 1
@@ -101,16 +101,29 @@ class GrowingBoxes:
         return high - 1 if is_below(high) else None
 
     def thresholds(self) -> list[int]:
-        """Return ⌊2⁶⁴·P(m < n)⌋ or one less for n = 0, 1, 2, …, as :class:`DigitTable` needs."""
-        one, thresholds = 1 << WORD, []
-        for n in range(_MOST):
-            low, high = self._enclose_tail(n, WORD)
-            # Not an assert, because the distribution depends on it under python -O too.
-            if high - low > 2:
-                raise AssertionError("the enclosure is wider than the guard bits allow")
-            if one - high >= one - 2:
+        """Return ⌊2⁶⁴·P(m < n)⌋ or one less for n = 0, 1, 2, …, as :class:`DigitTable` needs.
+
+        P(m < n) is a sum of the boxes before n, whose powers are rounded down.
+        """
+        one, fine = 1 << WORD, WORD + self._guard_bits
+        over, under = self.ratio.as_integer_ratio()
+        # P(m) = bᵐ·N(m)·(1 − b)·unit/S(0).
+        unit = (under - over) * sum_growing(self.ratio, lambda _: 1, len(self.shifts), 0)
+        whole, power = self._whole * under, 1 << fine
+        below, thresholds = 0, [0]
+        for n in range(_MOST - 1):
+            below += self.count_points(n) * power
+            power = power * over // under
+            threshold = (below * unit // whole) >> self._guard_bits
+            if threshold > one - 3:
                 break
-            thresholds.append(max(one - high, 0))
+            thresholds.append(threshold)
+        low, high = self._enclose_tail(len(thresholds) - 1, fine)
+        least, most = (((1 << fine) - tail) >> self._guard_bits for tail in (high, low))
+        # The last one is the least precise. Not an assert, because the distribution depends on it
+        # under python -O too.
+        if not least - 1 <= thresholds[-1] <= most:
+            raise AssertionError("the thresholds are less precise than the guard bits allow")
         return thresholds
 
     def sum_from(self, first: int) -> int:
@@ -129,10 +142,7 @@ class GrowingBoxes:
 
     def _enclose_tail(self, first: int, bits: int) -> tuple[int, int]:
         """Enclose 2^bits·P(m ≥ first) between integers."""
-        guard = self._guard_bits + bits
-        low, high = fixed_power(self.ratio, first, bits + guard)
-        own, whole = self.sum_from(first), self._whole << guard
-        return low * own // whole, -(-high * own // whole)
+        return enclose_product(self.ratio, first, self.sum_from(first), self._whole, bits)
 
     @cached_property
     def _guard_bits(self) -> int:
@@ -181,7 +191,10 @@ class JointScheme:
         Contract: for any tape of independent fair bits, m has exactly its probability, and each
         coordinate is uniform on the integers from −(mD + e) to mD + e, independently given m.
         """
-        box = self.boxes.draw(tape)
+        return self.draw_point(self.boxes.draw(tape), tape)
+
+    def draw_point(self, box: int, tape: Tape) -> tuple[int, ...]:
+        """Return a uniform point of a box."""
         words = tape.words(len(self.sides))
         point = []
         for shift, edge in self.sides:
