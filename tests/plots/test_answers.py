@@ -75,7 +75,7 @@ def test_a_quantile_shows_its_bin_and_no_interval_that_it_does_not_have() -> Non
     panel = drawn(grouped([quantile(3)], ["n"]))
     assert [(row["value"], row["low"], row["high"]) for row in rows(panel)] == [(4.375, 3.75, 5.0)]
     assert caption(panel)[:2] == [
-        "Error bars: the selected bin",
+        "Bars: the selected bin, not an error",
         "Rank error: at most 4 rows in every group (95% confidence)",
     ]
     wide = drawn(grouped([quantile(3, ends=(2, 7), confidence=Fraction(9, 10))], ["n"]))

@@ -763,7 +763,9 @@ def test_a_wrong_card_is_rejected_with_its_line(write: Write, name: str) -> None
 
 def test_a_limit_of_an_analyst_in_an_allocation_is_rejected(write: Write) -> None:
     for change in (('"basic"', '"gaussian"'), ('accounting = "basic"', 'allocation = "reports"')):
-        with pytest.raises(InvalidParameter, match="no limit of their own in an allocation"):
+        with pytest.raises(
+            InvalidParameter, match="A limit of an analyst needs basic accounting and no allocation"
+        ):
             read_card(write(change))
     both = ('accounting = "basic"', 'accounting = "gaussian"\nallocation = "reports"')
     with pytest.raises(InvalidParameter, match="allocation is for accounting basic"):
