@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from leastnoise.noise import Noise, Steps
     from leastnoise.planning import NumericQuery, compare, plan, privacy_for
     from leastnoise.tables import (
+        ClippedShare,
         Count,
         EstimateBounds,
         Histogram,
@@ -43,6 +44,7 @@ __all__ = [
     "Answer",
     "Answers",
     "Certificate",
+    "ClippedShare",
     "Cost",
     "Count",
     "EstimateBounds",

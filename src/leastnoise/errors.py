@@ -79,6 +79,7 @@ _OPTIONS = {
         "max_rows",
         "name",
         "neighbors",
+        "of",
         "people",
         "q",
         "releases",

@@ -233,25 +233,25 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "--max-rows must be 1 if every row is a unit, got 2. Add --unit, or omit it.",
     ),
     "max_rows": (
-        lambda: people(max_rows=None),
-        "max_rows is required with unit=. It is the maximum rows per unit per group. Write "
-        "max_rows=1 if everybody has one row. More rows mean more noise.",
+        lambda: people(max_rows=None).count(privacy=ln.Privacy(1)),
+        "max_rows is required with unit=, in protect() or in the query. It is the maximum rows per "
+        "unit per group. Write max_rows=1 if everybody has one row. More rows mean more noise.",
         "--max-rows is required with --unit. It is the maximum rows per unit per group. Write "
         "--max-rows 1 if everybody has one row. More rows mean more noise.",
     ),
     "edges": (
         lambda: HISTOGRAM("age", edges=5),
-        "edges must be a list of 2 to 1001 increasing numbers, got 5. Write for instance edges=[0,"
+        "edges must be a list of 2 to 1001 increasing numbers, got 5. Write, for example, edges=[0,"
         " 18, 65, 120].",
-        "--edges must be a list of 2 to 1001 increasing numbers, got 5. Write for instance --edges "
-        "0,18,65,120.",
+        "--edges must be a list of 2 to 1001 increasing numbers, got 5. Write, for example, "
+        "--edges 0,18,65,120.",
     ),
     "which table": (
         lambda: ln.protect("postgresql://user@host/db", unit=None, ledger=ln.UNRECORDED),
         "A connection string leads to a database, so the table must be named by "
-        "table=, got None. Give for instance table='people'.",
+        "table=, got None. Give, for example, table='people'.",
         "A connection string leads to a database, so the table must be named by "
-        "--table, got none. Give for instance --table people.",
+        "--table, got none. Give, for example, --table people.",
     ),
     "table": (
         lambda: ln.protect("people.csv", table="people", unit=None, ledger=ln.UNRECORDED),

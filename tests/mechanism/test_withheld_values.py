@@ -90,9 +90,15 @@ TABLES: dict[str, dict[str, Any]] = {
     "count": {},
     "sum": {"column": "v", "bounds": (0, 1000)},
     "mean": {"column": "v", "bounds": (0, 1000)},
+    "clipped_share": {"column": "v", "bounds": (0, 500)},
     "histogram": {"column": "v", "edges": [0, 100, 1000]},
     "quantile": {"column": "v", "q": "0.3", "bounds": (0, 1000)},
     "median": {"column": "v", "bounds": (0, 1000)},
+    "variance": {"column": "v", "bounds": (0, 1000)},
+    "std": {"column": "v", "bounds": (0, 1000)},
+    "min": {"column": "v", "bounds": (0, 1000)},
+    "max": {"column": "v", "bounds": (0, 1000)},
+    "estimate_bounds": {"column": "v"},
 }
 QUESTIONS = {
     name if by is None else f"{name} by group": asked(

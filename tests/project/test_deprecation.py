@@ -471,9 +471,10 @@ def test_stored_words_are_those_of_0_5_0() -> None:
 # ------------------------------------------------------------------- the root
 
 ROOT = """
-    UNRECORDED Answer Answers Certificate Cost Count Histogram Ledger Mean Mechanism Noise
-    NumericQuery Privacy Profile Quantile Steps Sum calibrate col compare compose errors l1 l2 lp
-    noise piecewise_linear plan privacy_for protect threshold
+Answer Answers Certificate ClippedShare Cost Count EstimateBounds Histogram Ledger Max Mean
+Mechanism Min Noise NumericQuery Privacy Profile Quantile Std Steps Sum UNRECORDED Variance
+calibrate col compare compose errors l1 l2 lp noise piecewise_linear plan privacy_for protect
+threshold
 """
 
 

@@ -25,7 +25,7 @@ MISTAKES = {
     'people.quantile("income", bounds=(0, 9), privacy=one)': "call-overload",
     'people.median("income", bounds=(0, 9), interval=[1], privacy=one)': "call-overload",
     "people.histogram(edges=[0, 9], privacy=one)": "call-arg",
-    "people.ask(ln.Count(), privacy=one)": "arg-type",
+    "people.ask(ln.Count(), privacy=one)": "call-overload",
     'ln.Quantile("income", bounds=(0, 9))': "call-arg",
     'ln.Sum("income", bounds=9)': "arg-type",
     "ln.Count(by=3)": "arg-type",

@@ -6,7 +6,10 @@ from typing import assert_type
 
 import leastnoise as ln
 from leastnoise.tables import (
+    AnswerTable,
+    BoundsAnswer,
     Explanation,
+    ExtremeAnswer,
     GroupedAnswers,
     IntervalQuantileAnswer,
     MeanAnswer,
@@ -14,6 +17,7 @@ from leastnoise.tables import (
     QuantileAnswer,
     Query,
     TableNumber,
+    VarianceAnswer,
 )
 
 PRIVACY = ln.Privacy("0.2", "1e-7")
@@ -62,6 +66,15 @@ def ask_together(people: ProtectedTable) -> list[Fraction]:
         ln.Histogram("age", edges=range(0, 120, 10), max_groups=1),
     ]
     assert_type(people.explain(*queries, privacy=PRIVACY), Explanation)
+    assert_type(people.ask(queries, by="sex", max_groups=1, privacy=PRIVACY), AnswerTable)
+    assert_type(people.clipped_share("hours", bounds=(0, 80), privacy=PRIVACY), MeanAnswer)
+    assert_type(
+        people.variance("hours", bounds=(0, 80), max_rows=2, privacy=PRIVACY), VarianceAnswer
+    )
+    lowest = people.min("age", bounds=(0, 9), by="sex", max_groups=1, max_rows=2, privacy=PRIVACY)
+    assert_type(lowest, GroupedAnswers[ExtremeAnswer])
+    assert_type(people.estimate_bounds("age", max_rows=2, privacy=PRIVACY), BoundsAnswer)
+    assert_type(people.count(of="units", max_rows=1, privacy=PRIVACY), TableNumber)
     found = people.ask(queries, privacy=PRIVACY)
     return [one.value for one in found if not isinstance(one, GroupedAnswers)]
 

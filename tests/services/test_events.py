@@ -337,6 +337,12 @@ class Everything(logging.Handler):
 QUERIES: dict[str, dict[str, Any]] = {
     "sum": {"column": "value", "bounds": (0, 10**12)},
     "mean": {"column": "value", "bounds": (0, 10**12)},
+    "clipped_share": {"column": "value", "bounds": (0, 10**11)},
+    "variance": {"column": "value", "bounds": (0, 10**12)},
+    "std": {"column": "value", "bounds": (0, 10**12)},
+    "min": {"column": "value", "bounds": (0, 10**12)},
+    "max": {"column": "value", "bounds": (0, 10**12)},
+    "estimate_bounds": {"column": "value"},
     "quantile": {"column": "value", "q": "0.5", "bounds": (0, 10**12), "bins": 1000},
     "histogram": {"column": "value", "edges": [0, 10**11, 10**12]},
 }

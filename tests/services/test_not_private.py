@@ -33,9 +33,15 @@ TABLES: dict[str, dict[str, Any]] = {
     "count": {"by": "region", "max_groups": 1},
     "sum": {"column": "income", "bounds": (0, 150_000)},
     "mean": {"column": "income", "bounds": (0, 150_000)},
+    "clipped_share": {"column": "income", "bounds": (0, 50_000)},
     "histogram": {"column": "age", "edges": [0, 18, 65, 120], "max_groups": 1},
     "quantile": {"column": "income", "q": "0.9", "bounds": (0, 150_000), "interval": "0.9"},
     "median": {"column": "income", "bounds": (0, 150_000)},
+    "variance": {"column": "income", "bounds": (0, 150_000)},
+    "std": {"column": "income", "bounds": (0, 150_000)},
+    "min": {"column": "income", "bounds": (0, 150_000)},
+    "max": {"column": "income", "bounds": (0, 150_000)},
+    "estimate_bounds": {"column": "income"},
 }
 
 
@@ -59,6 +65,19 @@ def all_answers(ledger: Any) -> dict[str, Any]:
     for name, options in TABLES.items():
         answers[name] = getattr(people, name)(privacy=ln.Privacy(1, "1e-5"), **options)
     return answers
+
+
+def all_tables(ledger: Any) -> dict[str, Any]:
+    """Return tables with the answers of several queries."""
+    people = ln.protect(census(), unit="person_id", max_rows=1, name="people", ledger=ledger)
+    one = ln.Privacy(1, "1e-5")
+    mean = ln.Mean("age", bounds=(0, 120))
+    text = "SELECT region, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY region"
+    return {
+        "an ask by groups": people.ask([ln.Count(), mean], by="sex", max_groups=1, privacy=one),
+        "SQL": people.sql(text, max_groups=1, bounds={"age": (0, 120)}, privacy=one),
+        "SQL without groups": people.sql("SELECT COUNT(*) FROM people", privacy=one),
+    }
 
 
 def test_every_registered_query_is_tried() -> None:
@@ -91,6 +110,17 @@ def test_the_parts_of_seeded_answers_are_marked(answers: dict[str, Any]) -> None
         assert "NOT PRIVATE" in str(answer).splitlines()[0]
         assert str(answer.receipt).splitlines()[0].endswith("NOT PRIVATE (seeded noise)")
         assert MARK in repr(answer.receipt)
+
+
+def test_tables_of_several_seeded_answers_are_marked() -> None:
+    with NotPrivateLedger(seed=7, limit=LIMIT) as ledger:
+        tables = all_tables(ledger)
+    for table in tables.values():
+        assert "NOT PRIVATE (seeded noise)" in repr(table)
+        assert "NOT PRIVATE (seeded noise)" in str(table).splitlines()[0]
+        assert "NOT PRIVATE (seeded noise)" in table._repr_html_().partition("</caption>")[0]
+        assert "NOT PRIVATE" in table.to_json()
+        assert b"NOT PRIVATE" in table.to_arrow().schema.metadata[b"leastnoise"]
 
 
 def test_releases_and_allocations_of_a_seeded_ledger_are_marked() -> None:

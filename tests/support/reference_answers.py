@@ -38,12 +38,15 @@ def figures(
         rows: The table.
         question: Any registered query; its ``where`` is not read here.
         unit: The column of units, None if a row is a unit.
-        max_rows: How many rows of a unit count in a group.
+        max_rows: How many rows of a unit count in a group, unless the question states it.
         salt: The key of the hash that chooses in which groups a unit counts.
         whole: Whether the question's column holds integers or truth values.
         kept: What ``where`` says.
     """
     place = _Place(question, whole)
+    most = question.max_rows or max_rows
+    if type(question) is ln.Count and question.of == "units":
+        most = 1
     held: dict[Any, dict[tuple[Any, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, row in enumerate(rows):
         who = ("row", number) if unit is None else row[unit]
@@ -60,7 +63,7 @@ def figures(
                 chosen.sort(key=lambda group: order_of_group(salt, who, *group))
             chosen = chosen[: question.groups_per_unit]
         for group in chosen if place.grouped else groups:
-            for column, figure in enumerate(place.share(groups[group], max_rows)):
+            for column, figure in enumerate(place.share(groups[group], most)):
                 total[group][column] += figure
     if not place.grouped:
         total[()] = total.get((), [0, 0, 0])
@@ -80,7 +83,10 @@ class _Place:
             rough = not isinstance(question, ln.Sum)
             steps = 1 << (20 if rough else 40)
             exact = whole and not self.mean
-            self.low, self.high, self.step = lattice(question.clipping_bounds, steps, exact)
+            bounds = question.clipping_bounds
+            if isinstance(question, ln.ClippedShare):  # 1 for each value outside, else 0
+                bounds = Fraction(0), Fraction(1)
+            self.low, self.high, self.step = lattice(bounds, steps, exact)
             self.exact = exact and all(end.denominator == 1 for end in question.clipping_bounds)
         self.middle = (self.low + self.high) // 2 if self.mean else 0
         self.whole = whole
@@ -98,6 +104,9 @@ class _Place:
             return None if cell is None else ((*group, cell), 0)
         if value is None and type(question) is not ln.Sum:
             return None
+        if isinstance(question, ln.ClippedShare):
+            low, high = question.clipping_bounds
+            value = Fraction(int(not low <= value <= high)) if value is not None else None
         index = self._index(value)
         if isinstance(question, ln.EstimateBounds):
             assert value is not None

@@ -12,6 +12,7 @@ import pytest
 
 import leastnoise as ln
 from leastnoise.tables import (
+    ClippedShare,
     Count,
     EstimateBounds,
     Histogram,
@@ -114,9 +115,23 @@ def asked(*, text: bool) -> Iterator[Asked]:
         (EstimateBounds("income", bounds=(-(1 << 53), 1 << 53)), everything),
         (EstimateBounds("hours", bounds=(-3, 50), by="region", max_groups=2), everything),
         (EstimateBounds("wage", bounds=("0.25", 100)), everything),
+        (ClippedShare("income", bounds=(-50, "500.5"), where=GROWN), grown),
+        (ClippedShare("hours", bounds=(10, 40), by="region", max_groups=2), everything),
+        (ClippedShare("wage", bounds=("0.1", "99.9"), by="grade", max_groups=1), everything),
+        (Count(of="units"), everything),
+        (Count(of="units", by="region", max_groups=2, where=USUAL), usual),
     ]  # fmt: skip
     for question, kept in one:
         yield from ((unit, rows, question, kept) for unit, rows in _UNITS)
+    own: list[tuple[Any, Callable[[Row], bool]]] = [
+        (Count(by="region", max_groups=2, max_rows=2), everything),
+        (Sum("income", bounds=(-100, 100), max_rows=1, where=USUAL), usual),
+        (Mean("hours", bounds=(0, 60), by="region", max_groups=1, max_rows=2), everything),
+        (Histogram("age", edges=[0, 18, 65, 120], max_groups=1, max_rows=4), everything),
+        (Quantile("income", "0.25", bounds=(-100, 1000), bins=7, max_rows=4), everything),
+    ]
+    for question, kept in own:
+        yield from ((unit, rows, question, kept) for unit, rows in _UNITS if unit is not None)
 
 
 _UNITS: tuple[tuple[str | None, int], ...] = ((None, 1), ("person", 1), ("person", 3), ("name", 2))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.tables import (
+    ClippedShare,
     Count,
     EstimateBounds,
     Histogram,
@@ -83,6 +84,26 @@ QUESTIONS: tuple[Any, ...] = (
     Min("x", bounds=(-1, 3), bins=4, by="g", groups=["a", "b"], max_groups=3),
     EstimateBounds("x", bounds=(-9, 1e6)),
     EstimateBounds("i", bounds=(-(1 << 53), 1 << 53), by="g", max_groups=2),
+    Count(of="units"),
+    Count(of="units", by="g", max_groups=2, where="i >= -1"),
+    ClippedShare("x", bounds=(-1, "0.7")),
+    ClippedShare("r", bounds=(1, 5), by="g", max_groups=2),
+    ClippedShare("x * r - i", bounds=(-3, 2), by="g", groups=["a", "b"], max_groups=1),
+)
+# With a max_rows of their own, for tables with units.
+OWN_ROWS: tuple[Any, ...] = (
+    Count(max_rows=1),
+    Count(by="g", max_groups=2, max_rows=4),
+    Sum("x", bounds=(-1, "0.7"), max_rows=2),
+    Mean("i", bounds=(-9, 9), by="g", max_groups=1, max_rows=4),
+    ClippedShare("i", bounds=(-3, 3), max_rows=4),
+    Histogram("i", edges=[-7, 0, 7], max_groups=1, max_rows=2),
+    Quantile("x", "0.25", bounds=(-1, 3), bins=4, by="g", max_groups=2, max_rows=1),
+    Variance("i", bounds=(-9, 9), by="g", max_groups=1, max_rows=4),
+    Std("x", bounds=(-3, 2), max_rows=1),
+    Min("x", bounds=(-1, 3), bins=4, by="g", max_groups=2, max_rows=4),
+    Max("i", bounds=(-7, 7), bins=5, max_rows=1),
+    EstimateBounds("i", bounds=(-(1 << 53), 1 << 53), by="g", max_groups=2, max_rows=4),
 )
 # By the columns of a lookup, whose key is "h".
 LOOKED_UP: tuple[Any, ...] = (
@@ -231,6 +252,12 @@ def test_one_unit_moves_no_number_farther_than_its_noise_is_made_for(
         for place, question in enumerate(QUESTIONS + LOOKED_UP + CONVERTED)
         for case in (every if examples > 1000 else every[place % 8 : place % 8 + 1])
         if not (question in CONVERTED and case[0][0] == "name")
+    ]
+    of_units = [case for case in every if case[0][0] is not None]
+    cases += [
+        (question, *case)
+        for place, question in enumerate(OWN_ROWS)
+        for case in (of_units if examples > 1000 else of_units[place % 6 : place % 6 + 1])
     ]
     made = [prepare(engine, *case) for case in cases]
     sql = [engine.sql(make_batches([one])[0].expression) for one in made]

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
-from leastnoise.errors import InvalidParameter, LeastnoiseError, Unsupported
+from leastnoise.errors import InvalidParameter, LeastnoiseError
 from leastnoise.tables import ProtectedTable, SelectAnswers
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
 from leastnoise.tables.execute import make_batches
@@ -62,7 +62,7 @@ ADULTS = "age >= 18"
 SAME: list[tuple[str, list[Any]]] = [
     ("SELECT COUNT(*) FROM people", [ln.Count()]),
     ("select count(1) from PEOPLE -- all\n;", [ln.Count()]),
-    ('SELECT COUNT(DISTINCT person) FROM "people"', [ln.Count()]),
+    ('SELECT COUNT(DISTINCT person) FROM "people"', [ln.Count(of="units")]),
     ("SELECT COUNT(income) FROM people", [ln.Count(where="income is not null")]),
     (
         "SELECT COUNT(p.income) FROM people AS p WHERE p.AGE >= 18 OR member",
@@ -83,6 +83,15 @@ SAME: list[tuple[str, list[Any]]] = [
             "QUANTILE_CONT(age, 0.90)",
             "APPROX_QUANTILE(age, 0.9)",
             "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age)",
+        )
+    ),
+    *(
+        (f"SELECT {function}(age) FROM people", [query("age", bounds=(0, 100))])
+        for function, query in (
+            ("VAR_POP", ln.Variance),
+            ("STDDEV_POP", ln.Std),
+            ("MIN", ln.Min),
+            ("MAX", ln.Max),
         )
     ),
     ("SELECT Region, COUNT(*) FROM people GROUP BY region", [ln.Count(by="Region")]),
@@ -182,7 +191,7 @@ REJECTED: list[tuple[str, str]] = [
     ("SELECT VARIANCE(age)" + FROM, "Write VAR_POP"),
     ("SELECT VAR_SAMP(age)" + FROM, "Write VAR_POP"),
     ("SELECT STDDEV(age)" + FROM, "Write STDDEV_POP"),
-    ("SELECT STDDEV_SAMP(age)" + FROM, "STDDEV_SAMP is not supported"),
+    ("SELECT STDDEV_SAMP(age)" + FROM, "STDDEV_SAMP is not supported in SQL queries. Write STDDEV"),
     ("SELECT PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY age)" + FROM, "PERCENTILE_DISC"),
     ("SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age DESC)" + FROM, "DESC"),
     ("SELECT QUANTILE(age, [0.5])" + FROM, "A quantile without a single number"),
@@ -263,7 +272,7 @@ REJECTED: list[tuple[str, str]] = [
     ("-- nothing", "SQL must not be empty"),
     ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "SQL must not nest so deeply"),
     ("SELECT 1" + " " * 10_000, "SQL must have at most 10000 characters"),
-    ("SELECT AVG(income)" + FROM, "bounds must be given for 'income', or by a card"),
+    ("SELECT AVG(income)" + FROM, "bounds must be given for 'income', here or in a card"),
 ]
 
 
@@ -298,9 +307,28 @@ def test_arguments_that_do_not_fit_charge_nothing(
     assert ledger.spent == ln.Privacy(0, 0)
 
 
-def test_units_are_counted_only_if_each_has_one_row() -> None:
-    with pytest.raises(Unsupported, match="with several rows per unit"):
-        protect(max_rows=2).sql("SELECT COUNT(DISTINCT person) FROM people", privacy=SURE)
+def test_units_are_counted_once_whatever_the_rows_of_each() -> None:
+    table = pa.table({"person": ["p", "p", "p", "q"], "x": [1, 2, 3, 4]})
+    text = "SELECT COUNT(DISTINCT person) AS units, COUNT(*) AS n FROM people"
+    cases: list[tuple[int | None, dict[str, Any]]]
+    cases = [(3, {}), (None, {"max_rows": 3}), (1, {"max_rows": 3})]
+    for of_table, own in cases:
+        people = ln.protect(table, unit="person", max_rows=of_table, ledger=ln.UNRECORDED)
+        (row,) = people.sql(text, privacy=SURE, allow_exact=True, **own).rows()
+        assert (row["units"], row["n"]) == (2, 4)
+    people = ln.protect(table, unit="person", ledger=ln.UNRECORDED)
+    with pytest.raises(InvalidParameter, match="max_rows is required with unit="):
+        people.sql(text, privacy=SURE)
+
+
+def test_a_bound_of_rows_applies_to_each_aggregate() -> None:
+    text, exact = "SELECT COUNT(*) AS n, SUM(x) AS s FROM people", {"allow_exact": True}
+    table = pa.table({"person": ["p", "p", "p", "q"], "x": [1, 1, 1, 1]})
+    people = ln.protect(table, unit="person", max_rows=3, ledger=ln.UNRECORDED)
+    for rows, expected in ((1, 2), (2, 3), (3, 4)):
+        own: Any = {"max_rows": rows, "bounds": {"x": (0, 1)}, **exact}
+        (row,) = people.sql(text, privacy=SURE, **own).rows()
+        assert (row["n"], row["s"]) == (expected, expected)
 
 
 _WORDS = [
@@ -384,6 +412,8 @@ def test_answers_are_exported_as_one_table(tmp_path: Path) -> None:
     assert frame["Region"].to_list() == ["north", "south"]
     assert pl.read_csv(answers.to_csv(tmp_path / "a.csv"))["n"].to_list() == frame["n"].to_list()
     assert pl.read_parquet(answers.to_parquet(tmp_path / "a.parquet")).equals(frame)
+    assert pl.DataFrame(answers).equals(frame)
+    assert json.loads(answers.to_json()) == answers.to_dict()
     written = json.loads(answers.to_json(tmp_path / "a.json").read_text())
     own = written["aggregates"]["n"]
     assert [row["value"] for row in own["rows"]] == frame["n"].to_list()
@@ -398,8 +428,8 @@ def test_a_select_without_groups_is_one_row() -> None:
     assert str(answers).splitlines()[0].split() == ["count(*)", "95%", "interval"]
 
 
-def test_an_aggregate_hides_a_group_that_another_shows() -> None:
-    """Discovered groups: those in which few rows have an income are shown by COUNT alone."""
+def test_one_count_decides_which_groups_are_shown_for_all() -> None:
+    """A group in which no row has a value is shown if the first aggregate counts its rows."""
     table = pa.table(
         {
             "g": ["a"] * 400 + ["b"] * 400,
@@ -413,13 +443,17 @@ def test_an_aggregate_hides_a_group_that_another_shows() -> None:
         bounds={"x": (0, 2)},
         allow_exact=True,
     )
-    assert [(row["g"], row["n"], row["m"] is None) for row in answers] == [
-        ("a", 400, False),
-        ("b", 400, True),
-    ]
-    assert "hidden" in str(answers).splitlines()[2]
-    assert answers.to_polars()["m_low"].to_list()[1] is None
-    assert "Groups were discovered" in str(answers)
+    assert [(row["g"], row["n"]) for row in answers] == [("a", 400), ("b", 400)]
+    assert all(row["m"] is not None for row in answers)
+    assert "hidden" not in "".join(str(answers).splitlines()[:3])
+    assert str(answers).count("Groups were discovered") == 1
+    by_mean = people.sql(
+        "SELECT g, AVG(x) AS m, COUNT(*) AS n FROM anything GROUP BY g",
+        privacy=ln.Privacy(40, "1e-6"),
+        bounds={"x": (0, 2)},
+        allow_exact=True,
+    )
+    assert [row["g"] for row in by_mean] == ["a"]
 
 
 def test_the_same_sql_in_another_spelling_returns_the_stored_answer(ledger: ln.Ledger) -> None:
@@ -443,7 +477,7 @@ def test_a_dry_run_is_that_of_the_queries(ledger: ln.Ledger) -> None:
     people = protect(ledger)
     explained = people.explain_sql(GROUPED, privacy=SURE, bounds=BOUNDS, **PUBLIC)
     listed = queries(GROUPED, bounds=BOUNDS, **PUBLIC)
-    assert str(explained) == str(people.explain(*listed, privacy=SURE))
+    assert str(explained) == str(people.explain(*listed, privacy=SURE, by="Region"))
     assert ledger.spent == ln.Privacy(0, 0)
 
 

@@ -165,8 +165,9 @@ def _unit(given: Mapping[str, Any]) -> list[_Missing]:
     rows = "maximum rows per unit per group: 1 if everybody has one row"
     options = {
         "unit": _Missing("--unit COLUMN", who, ("--unit", "person_id")),
-        "max_rows": _Missing("--max-rows N", rows, ("--max-rows", "1")),
     }
+    if given.get("of") != "units":  # each unit counts once
+        options["max_rows"] = _Missing("--max-rows N", rows, ("--max-rows", "1"))
     return [option for name, option in options.items() if name not in given]
 
 

@@ -21,9 +21,9 @@ _QUERY = TableQuery(
     name="sql",
     query_class="leastnoise.tables.queries.query:Query",
     help="Answer a SELECT with aggregates.",
-    notes="SQL is one SELECT with COUNT, SUM, AVG, MEDIAN or QUANTILE, with WHERE and GROUP BY. "
-    "FROM names the table by the name of its file. Everything else is rejected, and nothing is "
-    "charged (docs/sql.md).",
+    notes="SQL is one SELECT with COUNT, SUM, AVG, VAR_POP, STDDEV_POP, MIN, MAX, MEDIAN or "
+    "QUANTILE, with WHERE and GROUP BY. FROM names the table by the name of its file. Everything "
+    "else is rejected, and nothing is charged (docs/sql.md).",
     examples=(
         f'people.csv "{_TEXT}" {_PERSON} --max-groups 1 --epsilon 0.2 --delta 1e-7 '
         "--ledger people.ledger",

@@ -11,6 +11,7 @@ from leastnoise.deprecation import renamed_names
 if TYPE_CHECKING:
     from leastnoise.tables.answering import Amounts
     from leastnoise.tables.answers import (
+        AnswerTable,
         GroupedAnswers,
         TableAnswer,
         TableNumber,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from leastnoise.tables.protect_table import protect
     from leastnoise.tables.protected import ProtectedTable
     from leastnoise.tables.queries.bounds_answer import BoundsAnswer
+    from leastnoise.tables.queries.clipped_share import ClippedShare
     from leastnoise.tables.queries.count import Count
     from leastnoise.tables.queries.estimate_bounds import EstimateBounds
     from leastnoise.tables.queries.extreme import Max, Min
@@ -49,19 +51,22 @@ if TYPE_CHECKING:
     from leastnoise.tables.queries.sum import Sum
     from leastnoise.tables.queries.variance import Std, Variance
     from leastnoise.tables.queries.variance_answer import StdAnswer, VarianceAnswer
-    from leastnoise.tables.registration import QUERIES, Argument, QueryMethods, TableQuery, register
+    from leastnoise.tables.registration import QUERIES, QueryMethods, register
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import census
     from leastnoise.tables.spending_limit import share_to_json
     from leastnoise.tables.sql import SelectAnswers, read_select
+    from leastnoise.tables.table_query import Argument, TableQuery
     from leastnoise.tables.where import bind_parameters, col, parse_params
 
 __all__ = [
     "QUERIES",
     "Amounts",
+    "AnswerTable",
     "Argument",
     "BoundsAnswer",
     "Card",
+    "ClippedShare",
     "Count",
     "EstimateBounds",
     "Explanation",
@@ -116,6 +121,7 @@ __all__ = [
 _HOMES = (
     *(
         "registration",
+        "table_query",
         "where",
         "sources",
         "spending_limit",

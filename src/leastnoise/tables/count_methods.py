@@ -11,7 +11,7 @@ from leastnoise.tables.answers import GroupedAnswers, TableNumber
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.count import Count
 from leastnoise.tables.queries.histogram import Histogram
-from leastnoise.tables.registration import ColumnName, Columns
+from leastnoise.tables.table_query import ColumnName, Columns, Counted
 from leastnoise.tables.where import Node, Parameters
 
 
@@ -26,8 +26,10 @@ class CountMethods(Answering):
         share: Number | None = None,
         error: Number | None = None,
         at_most: Number | None = None,
+        of: Counted = "rows",
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -41,11 +43,13 @@ class CountMethods(Answering):
         share: Number | None = None,
         error: Number | None = None,
         at_most: Number | None = None,
+        of: Counted = "rows",
         by: Columns,
         groups: Groups | None = None,
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -59,16 +63,18 @@ class CountMethods(Answering):
         share: Number | None = None,
         error: Number | None = None,
         at_most: Number | None = None,
+        of: Counted = "rows",
         by: Columns = (),
         groups: Groups | None = None,
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
     ) -> TableNumber | GroupedAnswers[TableNumber]:
-        """Count rows, or people if ``max_rows`` is 1.
+        """Count rows, or units.
 
         Args:
             privacy: The guarantee for one unit. Exactly one of ``privacy``, ``share`` and ``error``
@@ -78,6 +84,7 @@ class CountMethods(Answering):
                 answer states how much.
             at_most: With ``error``: the largest share of the limit or allocation that it may cost.
                 Default: all of it.
+            of: ``"rows"``, or ``"units"`` to count each unit once per group. Default: ``"rows"``.
             by: The column to group by, or several. Default: one answer for all rows.
             groups: The groups to answer for; tuples if ``by`` has several columns. Default: groups
                 are discovered, which requires δ > 0, and small ones are hidden.
@@ -87,6 +94,8 @@ class CountMethods(Answering):
                 ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table. Omit it in a
+                count of units.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -108,7 +117,15 @@ class CountMethods(Answering):
             >>> 7900 < people.count(privacy=ln.Privacy(1)).value < 8100
             True
         """
-        query = Count(by=by, groups=groups, where=where, params=params, max_groups=max_groups)
+        query = Count(
+            of=of,
+            by=by,
+            groups=groups,
+            where=where,
+            params=params,
+            max_groups=max_groups,
+            max_rows=max_rows,
+        )
         return self._answer(
             TableNumber,
             query,
@@ -136,6 +153,7 @@ class CountMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -164,6 +182,7 @@ class CountMethods(Answering):
                 ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -194,6 +213,7 @@ class CountMethods(Answering):
             where=where,
             params=params,
             max_groups=max_groups,
+            max_rows=max_rows,
         )
         return self._answer_by_group(
             TableNumber,

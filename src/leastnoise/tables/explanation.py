@@ -12,16 +12,16 @@ from leastnoise.core.noise import DiscreteSteps, Rounded
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.json_types import Json
 from leastnoise.ledger import AllocatedPrivacy
-from leastnoise.mechanism import AnyMechanism, Mechanism, half_width
+from leastnoise.mechanism import AnyMechanism, JointPart, Mechanism, half_width
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable, wrap
-from leastnoise.tables.add_noise import Numbers, show_above
-from leastnoise.tables.answers import USUAL
+from leastnoise.tables.add_noise import Numbers
+from leastnoise.tables.answers import USUAL, at_most
 from leastnoise.tables.bounding import REPLACE
 from leastnoise.tables.mean_release import MeanCost, estimate_cost
 from leastnoise.tables.mean_target import MeanTarget
 from leastnoise.tables.queries.averaged_query import TYPICAL_ROWS
 from leastnoise.tables.queries.planned_query import PlannedQuery
-from leastnoise.tables.release import PreparedRelease
+from leastnoise.tables.release import PreparedRelease, find_threshold
 from leastnoise.tables.spending_limit import describe_amount, describe_share, share_to_json
 from leastnoise.tables.target_error import size_of
 from leastnoise.tables.terms import NO_TERMS, Terms
@@ -93,7 +93,7 @@ class Explanation:
             lines += ["", *map(printable, result)]
         lines += ["", *fact_lines(self._facts())]
         for planned, numbers in self.prepared.queries:
-            facts = [printable(fact) for fact in _list_facts(planned, numbers)]
+            facts = [printable(fact) for fact in _list_facts(self.prepared, planned, numbers)]
             if facts:
                 lines += ["", *wrap(printable(planned.query.title))]
                 lines += [line for fact in facts for line in _indent(fact)]
@@ -127,8 +127,7 @@ class Explanation:
         source, many = prepared.source, len(prepared.queries)
         who = "every row"
         if unit.column is not None:
-            rows = f"{unit.max_rows} row{'s' * (unit.max_rows != 1)}"
-            who = f"{unit.column}, at most {rows} per unit per group"
+            who = f"{unit.column}, {_describe_max_rows(prepared)}"
         change = "replacing" if unit.neighbors == REPLACE else "adding or removing"
         together = "" if many == 1 else f", for {'both' if many == 2 else f'all {many}'} together"
         total, per = describe_amount(prepared.together), f"per {unit.column or 'row'}"
@@ -168,6 +167,16 @@ class Explanation:
         return f"Explanation({titles})"
 
 
+def _describe_max_rows(prepared: PreparedRelease) -> str:
+    """Print the rows per unit per group, if all queries have the same."""
+    queries = [planned.query for planned, _ in prepared.queries]
+    rows = {query.find_max_rows(prepared.unit.max_rows) for query in queries}
+    if len(rows) > 1:
+        return "with the rows per unit per group of each query below"
+    (each,) = rows
+    return f"{at_most(each or 1, 'row')} per unit per group"
+
+
 def _describe_terms(terms: Terms) -> Iterator[Fact]:
     """Return the requested amount: a share or an error."""
     if terms.share is not None and terms.limit is not None:
@@ -184,10 +193,10 @@ def _explain_mean(target: MeanTarget) -> list[str]:
         f"{rows:,} rows: {_describe_costs(target, cost)}" for rows, cost in _estimate_costs(target)
     ]
     facts = [
-        f"95% interval of at most ± {format_exact(target.error)}, with probability 99%.",
-        "The rows are counted first, roughly and perhaps several times. The first of these counts "
-        "is below.",
-        "About what the mean costs:",
+        f"With probability 99%, the 95% interval is at most ± {format_exact(target.error)}.",
+        "The rows are counted first, perhaps several times with growing precision. The table "
+        "below shows the first count.",
+        "Approximate cost of the mean:",
         *(f"  {cost}" for cost in costs),
     ]
     return [*wrap(target.query.title), *(line for fact in facts for line in _indent(fact))]
@@ -237,10 +246,12 @@ def _estimate_costs(target: MeanTarget) -> Iterator[tuple[int, MeanCost]]:
         yield rows, estimate_cost(target, rows)
 
 
-def _list_facts(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
+def _list_facts(
+    prepared: PreparedRelease, planned: PlannedQuery, numbers: Numbers
+) -> Iterator[str]:
     """Return further facts that are known before a query runs: bounds, contributions, groups."""
     query, rows = planned.query, planned.rows
-    limit = show_above(planned, numbers) if query.discovered else None
+    limit = find_threshold(prepared, planned, numbers)
     subject = query.subject(rows, limit)
     if subject.bounds is not None:
         low, high = map(format_exact, subject.bounds)
@@ -251,7 +262,9 @@ def _list_facts(planned: PlannedQuery, numbers: Numbers) -> Iterator[str]:
     touched = query.contribution(rows.unit).touched
     if touched > 1:
         yield f"one unit can change the numbers of {touched} groups"
-    if limit is not None:
+    if query.follows and prepared.leader is not None:
+        yield f"the groups are those of the {prepared.queries[prepared.leader][0].query.title}"
+    elif limit is not None:
         yield f"groups are discovered; a noisy count of {limit} or less is hidden"
 
 
@@ -294,6 +307,8 @@ def _noise_name(mechanism: AnyMechanism, family: str | None) -> str:
     """
     if not isinstance(mechanism, Mechanism):
         return "selection"
+    if isinstance(mechanism, JointPart):
+        return "joint"
     noise = mechanism.noise.noise if isinstance(mechanism.noise, Rounded) else mechanism.noise
     name = type(noise).__name__.removeprefix("Discrete")
     if family is not None and isinstance(noise, DiscreteSteps):

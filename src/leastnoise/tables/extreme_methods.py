@@ -9,7 +9,7 @@ from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.extreme import Max, Min
 from leastnoise.tables.queries.extreme_answer import ExtremeAnswer
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters
 
 
@@ -29,6 +29,7 @@ class ExtremeMethods(Answering):
         bins: int = 1024,
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -50,6 +51,7 @@ class ExtremeMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -70,11 +72,12 @@ class ExtremeMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
     ) -> ExtremeAnswer | GroupedAnswers[ExtremeAnswer]:
-        """Find about the lowest value of a column: a bin with few rows below it.
+        """Find the approximate minimum of a column: a bin with few rows below it.
 
         The minimum itself is the value of one row, which no private answer can be. The answer is a
         bin of a public grid, and states how many rows may lie below it. Rows without a value are
@@ -101,6 +104,7 @@ class ExtremeMethods(Answering):
                 ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -132,6 +136,7 @@ class ExtremeMethods(Answering):
             where=where,
             params=params,
             max_groups=max_groups,
+            max_rows=max_rows,
         )
         return self._answer(
             ExtremeAnswer,
@@ -158,6 +163,7 @@ class ExtremeMethods(Answering):
         bins: int = 1024,
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -179,6 +185,7 @@ class ExtremeMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -199,11 +206,12 @@ class ExtremeMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
     ) -> ExtremeAnswer | GroupedAnswers[ExtremeAnswer]:
-        """Find about the highest value of a column: a bin with few rows above it.
+        """Find the approximate maximum of a column: a bin with few rows above it.
 
         The maximum itself is the value of one row, which no private answer can be. The answer is a
         bin of a public grid, and states how many rows may lie above it. Rows without a value are
@@ -230,6 +238,7 @@ class ExtremeMethods(Answering):
                 ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -261,6 +270,7 @@ class ExtremeMethods(Answering):
             where=where,
             params=params,
             max_groups=max_groups,
+            max_rows=max_rows,
         )
         return self._answer(
             ExtremeAnswer,

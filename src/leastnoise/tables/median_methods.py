@@ -10,7 +10,7 @@ from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.quantile import Quantile
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters
 
 
@@ -31,6 +31,7 @@ class MedianMethods(Answering):
         interval: None = None,
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -50,6 +51,7 @@ class MedianMethods(Answering):
         bins: int = 1024,
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -72,6 +74,7 @@ class MedianMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -94,6 +97,7 @@ class MedianMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -116,6 +120,7 @@ class MedianMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -148,6 +153,7 @@ class MedianMethods(Answering):
                 ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -182,6 +188,7 @@ class MedianMethods(Answering):
             where=where,
             params=params,
             max_groups=max_groups,
+            max_rows=max_rows,
         )
         return self._answer(
             QuantileAnswer,

@@ -6,6 +6,7 @@ compares the two.
 """
 
 from leastnoise.tables.bounds_methods import BoundsMethods
+from leastnoise.tables.clipped_share_methods import ClippedShareMethods
 from leastnoise.tables.count_methods import CountMethods
 from leastnoise.tables.extreme_methods import ExtremeMethods
 from leastnoise.tables.median_methods import MedianMethods
@@ -18,6 +19,7 @@ class BuiltInQueries(
     CountMethods,
     SumMethods,
     VarianceMethods,
+    ClippedShareMethods,
     MedianMethods,
     QuantileMethods,
     ExtremeMethods,

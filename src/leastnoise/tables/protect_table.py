@@ -17,7 +17,7 @@ from leastnoise.tables.card import (
     read_card,
 )
 from leastnoise.tables.protected import ProtectedTable
-from leastnoise.tables.queries.planned_query import Unit, check_groupable, parse_max_rows
+from leastnoise.tables.queries.planned_query import TableUnit, check_groupable, parse_max_rows
 from leastnoise.tables.sources import Types, open_source
 from leastnoise.tables.where import Column
 
@@ -90,7 +90,8 @@ def protect(
         max_rows: The maximum rows per unit per group. If a unit has more, a count uses ``max_rows``
             of them. A sum adds up all of them and clips the total to what ``max_rows`` rows can
             add. A mean uses ``max_rows`` rows, each with the average of all of them. Every answer
-            says so. Required with a column of units; omit it without one.
+            says so. A query may state its own; without one here, every query states it. Omit it
+            without a column of units.
         neighbors: Which tables are neighboring: ``"add_remove"`` if one unit is added or removed,
             ``"replace"`` if one unit is replaced. Default: ``"add_remove"``.
         table: The name of the table, with a database.
@@ -132,7 +133,8 @@ def protect(
         raise InvalidParameter(
             "unit= or card= must be given",
             got="neither",
-            fix="Write for instance unit='person_id' or card='people.toml'.",
+            fix="Write unit='person_id' for the column that identifies a person, unit=None if "
+            "every row is a different person, or card='people.toml'.",
         )
     if analyst is not None:
         raise InvalidParameter(
@@ -140,9 +142,11 @@ def protect(
             fix="Open the ledger with Ledger(path, analyst=…).",
         )
     recorded = check_ledger(
-        ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
+        ledger,
+        "Pass Ledger('people.ledger') to charge a ledger, or leastnoise.UNRECORDED to track the "
+        "budget yourself.",
     )
-    who = Unit(unit, parse_max_rows(unit, max_rows), neighbors or ADD_REMOVE)
+    who = TableUnit(unit, parse_max_rows(unit, max_rows), neighbors or ADD_REMOVE)
     for what, text in (("name", name), ("version", version)):
         if text is not None:
             check_name(text, what)
@@ -162,7 +166,7 @@ def protect(
         if opened.place is None and isinstance(recorded, Ledger):
             raise InvalidParameter(
                 "In-memory data needs name= when a ledger is used",
-                fix="Stored answers are found by it. Write for instance name='people'.",
+                fix="Stored answers are found by it. Write, for example, name='people'.",
             )
     except BaseException:
         opened.close()

@@ -3,38 +3,35 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 from leastnoise.core.exact import Number, quote
 from leastnoise.core.privacy import Privacy
-from leastnoise.errors import BudgetExceeded, InvalidParameter, parameter
-from leastnoise.ledger import Ledger, Unrecorded, check_name
+from leastnoise.errors import BudgetExceeded, InvalidParameter
+from leastnoise.ledger import Ledger, Unrecorded
 from leastnoise.tables.answering import Asked, One
-from leastnoise.tables.answers import GroupedAnswers
-from leastnoise.tables.card import (
-    Card,
-    check_amount,
-    check_query,
-    cite_largest,
-    limit_terms,
-)
+from leastnoise.tables.answers import AnswerTable, GroupedAnswers
+from leastnoise.tables.asking import How, complete_queries, find_only, join_answers
+from leastnoise.tables.card import Card, check_amount, cite_largest, limit_terms
 from leastnoise.tables.defaults import NO_DEFAULTS, TableDefaults
 from leastnoise.tables.explanation import Explanation
+from leastnoise.tables.keys import Groups
 from leastnoise.tables.mean_release import check_recorded, release_mean
 from leastnoise.tables.mean_target import MeanTarget
 from leastnoise.tables.methods import BuiltInQueries
-from leastnoise.tables.queries.bounded_query import BoundedQuery
-from leastnoise.tables.queries.histogram import Histogram
+from leastnoise.tables.queries.common_arguments import CommonArguments
 from leastnoise.tables.queries.mean import Mean
-from leastnoise.tables.queries.plan import check_is_query, plan_query
-from leastnoise.tables.queries.planned_query import Unit
+from leastnoise.tables.queries.plan import plan_query
+from leastnoise.tables.queries.planned_query import TableUnit
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.registration import QUERIES, QueryMethods
-from leastnoise.tables.release import PreparedRelease, TableResult, prepare, release, reported
+from leastnoise.tables.release import PreparedRelease, TableResult, prepare, reported
 from leastnoise.tables.sources import Source, join_lookup
 from leastnoise.tables.sql_methods import SqlMethods
+from leastnoise.tables.table_query import Columns
 from leastnoise.tables.target_error import TargetError, aim, check_cap, find_amount
 from leastnoise.tables.terms import Terms, parse_terms, parse_weights
+from leastnoise.tables.where import Node, Parameters
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,11 +39,51 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
     """A table that releases noisy answers only. :func:`protect` makes it."""
 
     source: Source
-    unit: Unit
+    unit: TableUnit
     ledger: Ledger | Unrecorded
     defaults: TableDefaults = NO_DEFAULTS
     card: Card | None = None
     closed: bool = False
+
+    @overload
+    def ask(
+        self,
+        queries: Sequence[Query],
+        *,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
+        weights: Sequence[Number] | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
+        max_groups: int | None = None,
+        max_rows: int | None = None,
+        key: str | None = None,
+        fresh: bool = False,
+        allow_exact: bool = False,
+    ) -> list[TableResult]: ...
+
+    @overload
+    def ask(
+        self,
+        queries: Sequence[Query],
+        *,
+        privacy: Privacy | None = None,
+        share: Number | None = None,
+        error: Number | None = None,
+        at_most: Number | None = None,
+        weights: Sequence[Number] | None = None,
+        by: Columns,
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
+        max_groups: int | None = None,
+        max_rows: int | None = None,
+        key: str | None = None,
+        fresh: bool = False,
+        allow_exact: bool = False,
+    ) -> AnswerTable: ...
 
     @reported
     def ask(
@@ -58,10 +95,16 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
         error: Number | None = None,
         at_most: Number | None = None,
         weights: Sequence[Number] | None = None,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
+        max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
-    ) -> list[TableResult]:
+    ) -> list[TableResult] | AnswerTable:
         """Answer several queries together, under one guarantee and one ledger entry.
 
         Numbers that several queries need, such as a count, are released once. Exactly one of
@@ -77,13 +120,22 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
                 Default: all of it.
             weights: A number for each query; the budget is divided in proportion to them. Default:
                 every released number gets the same part.
+            by: The column to group by, or several, of each query without its own. The answers are
+                then one table, and if groups are discovered, the first query decides which groups
+                are shown, for all. Default: none.
+            groups: The groups of these queries. Default: they are discovered.
+            where: The condition of each query without its own. Default: all rows.
+            params: The values of the parameters that ``where`` names.
+            max_groups: The maximum groups per unit of each query without its own.
+            max_rows: The maximum rows per unit per group of each query without its own.
             key: The name of the queries in the ledger. A repeated key returns the stored answers
                 and spends nothing. Default: derived from the queries, the guarantee and the noise.
             fresh: Whether to charge again and draw new noise under a key that has answers.
             allow_exact: Whether to accept noise that releases exact values with some probability.
 
         Returns:
-            The result of each query, in order: an answer, or an answer for each group.
+            The result of each query, in order: an answer, or an answer for each group. With ``by``,
+            it also prints and exports as one table, with a column for each query.
 
         Raises:
             InvalidParameter: If an argument is invalid; nothing is charged.
@@ -97,20 +149,32 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
             >>> queries = [ln.Count(), ln.Mean("age", bounds=(0, 120))]
             >>> len(people.ask(queries, privacy=ln.Privacy(1)))
             2
+            >>> table = people.ask(queries, by="sex", max_groups=1, privacy=ln.Privacy(1, "1e-7"))
+            >>> list(table.to_pandas()["sex"])
+            ['f', 'm']
         """
+        common = CommonArguments.of(
+            by=by,
+            groups=groups,
+            where=where,
+            params=params,
+            max_groups=max_groups,
+            max_rows=max_rows,
+        )
         if not isinstance(queries, tuple | list):
             raise InvalidParameter(
-                "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
+                "queries must be a list", got=quote(queries), fix="Write, for example, [Count()]."
             )
         terms = self._parse_terms(privacy, share, error, at_most, key, fresh=fresh)
-        queries = self._complete(queries)
-        how = _How(key, fresh, allow_exact)
+        queries = self._complete(queries, common)
+        how = How(key, fresh, allow_exact)
         if terms.error is not None:
             with cite_largest(self.card):
-                return [self._reach_error(_find_only(queries), terms, terms.error, how)]
+                reached = [self._reach_error(find_only(queries), terms, terms.error, how)]
+            return join_answers(reached, common)
         prepared = self._prepare(queries, terms.amount, weights)
         try:
-            return how.release(prepared, self.ledger)
+            return join_answers(how.release(prepared, self.ledger), common)
         except BudgetExceeded as failure:
             raise terms.add_advice(failure) from None
 
@@ -179,6 +243,12 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
         error: Number | None = None,
         at_most: Number | None = None,
         weights: Sequence[Number] | None = None,
+        by: Columns = (),
+        groups: Groups | None = None,
+        where: str | Node | None = None,
+        params: Parameters | None = None,
+        max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> Explanation:
         """Report sensitivities, noise and expected errors of queries: a dry run.
 
@@ -191,6 +261,12 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
             error: The 95% error that the answer may have, for a single query.
             at_most: With ``error``: the largest share of the limit or allocation that it may cost.
             weights: A number for each query; the budget is divided in proportion to them.
+            by: The column to group by, or several, of each query without its own.
+            groups: The groups of these queries. Default: they are discovered.
+            where: The condition of each query without its own. Default: all rows.
+            params: The values of the parameters that ``where`` names.
+            max_groups: The maximum groups per unit of each query without its own.
+            max_rows: The maximum rows per unit per group of each query without its own.
 
         Returns:
             What ``print`` shows; ``queries`` has the SQL.
@@ -206,12 +282,20 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
             Dry run: no row was read and nothing was charged.
             ...
         """
+        common = CommonArguments.of(
+            by=by,
+            groups=groups,
+            where=where,
+            params=params,
+            max_groups=max_groups,
+            max_rows=max_rows,
+        )
         listed = queries[0] if len(queries) == 1 else queries
         terms = self._parse_terms(privacy, share, error, at_most)
-        parts = self._complete(listed if isinstance(listed, list) else queries)
+        parts = self._complete(listed if isinstance(listed, list) else queries, common)
         if terms.error is None:
             return Explanation(self._prepare(parts, terms.amount, weights), terms)
-        query = _find_only(parts)
+        query = find_only(parts)
         if isinstance(query, Mean):
             mean = self._aim_at_mean(query, terms, terms.error)
             return Explanation(mean.prepare_count(mean.first_exponent), terms, mean)
@@ -240,17 +324,8 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
         if self.closed:
             raise InvalidParameter("This protected table is closed", fix="Call protect() again.")
 
-    def _complete(self, queries: Sequence[Query]) -> list[Query]:
-        """Return queries with the defaults of the table, checked by its card."""
-        for query in queries:
-            check_is_query(query)
-            if isinstance(query, BoundedQuery | Histogram):  # before its bounds are missing
-                self.source.check_allowed(query.column)
-        completed = [query.complete(self.defaults) for query in queries]
-        if self.card is not None:
-            for query in completed:
-                check_query(self.card, query)
-        return completed
+    def _complete(self, queries: Sequence[Query], common: CommonArguments) -> list[Query]:
+        return complete_queries(queries, common, self.source, self.defaults, self.card)
 
     def _prepare(
         self, queries: Sequence[Query], privacy: Privacy, weights: Sequence[Number] | None = None
@@ -264,7 +339,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
         if self.card is not None:
             check_amount(self.card, prepared, self.ledger)
 
-    def _reach_error(self, query: Query, terms: Terms, error: Fraction, how: "_How") -> TableResult:
+    def _reach_error(self, query: Query, terms: Terms, error: Fraction, how: "How") -> TableResult:
         """Answer a query with a target error."""
         if isinstance(query, Mean):
             mean = self._aim_at_mean(query, terms, error)
@@ -316,38 +391,6 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
         """Print the source and the unit, and no data."""
         who = "every row" if self.unit.column is None else f"{self.unit.column!r}"
         return f"ProtectedTable({self.source.name}, unit: {who}, {self.unit.neighbors})"
-
-
-@dataclass(frozen=True, slots=True)
-class _How:
-    """How a release is recorded."""
-
-    key: str | None
-    fresh: bool
-    allow_exact: bool
-
-    def is_charged(self, prepared: PreparedRelease, ledger: Ledger | Unrecorded) -> bool:
-        """Return whether a release was charged before, so that repeating it costs nothing."""
-        if self.fresh or not isinstance(ledger, Ledger):
-            return False
-        key = prepared.key if self.key is None else check_name(self.key, "A key")
-        return ledger.find_limit(key) is not None
-
-    def release(self, prepared: PreparedRelease, ledger: Ledger | Unrecorded) -> list[TableResult]:
-        """Release the answers of prepared queries."""
-        key, fresh = self.key, self.fresh
-        return release(prepared, ledger, key=key, fresh=fresh, allow_exact=self.allow_exact)
-
-
-def _find_only(queries: Sequence[Query]) -> Query:
-    """Return the only query; reject several, whose errors are in different units."""
-    if len(queries) == 1:
-        return queries[0]
-    raise InvalidParameter(
-        parameter("error") + " is for one query, because each query has an error of its own",
-        got=f"{len(queries)} queries",
-        fix="Send separate queries, or pass share= and weights=.",
-    )
 
 
 for _query in QUERIES.values():

@@ -12,7 +12,7 @@ from leastnoise.tables.answers import GroupedAnswers
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.quantile import Quantile
 from leastnoise.tables.queries.quantile_answer import IntervalQuantileAnswer, QuantileAnswer
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters
 
 # The place of q among the positional arguments of a method, after self and the column.
@@ -54,6 +54,7 @@ class QuantileMethods(Answering):
         interval: None = None,
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -74,6 +75,7 @@ class QuantileMethods(Answering):
         bins: int = 1024,
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -97,6 +99,7 @@ class QuantileMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -120,6 +123,7 @@ class QuantileMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -144,6 +148,7 @@ class QuantileMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -177,6 +182,7 @@ class QuantileMethods(Answering):
                 ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -211,6 +217,7 @@ class QuantileMethods(Answering):
             where=where,
             params=params,
             max_groups=max_groups,
+            max_rows=max_rows,
         )
         return self._answer(
             QuantileAnswer,

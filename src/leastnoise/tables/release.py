@@ -33,13 +33,21 @@ from leastnoise.ledger import (
     reading_content,
 )
 from leastnoise.mechanism import AnyMechanism, check_allow_exact
-from leastnoise.tables.add_noise import NoisyResult, Numbers, add_all_noise, show_above
+from leastnoise.tables.add_noise import (
+    NoisyResult,
+    Numbers,
+    add_all_noise,
+    find_leader,
+    show_above,
+)
 from leastnoise.tables.answers import GroupedAnswers, Statement, Subject, TableAnswer
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.execute import Batch, compile_batches, run
+from leastnoise.tables.joint_blocks import find_joint_blocks
+from leastnoise.tables.joint_noise import count_releases
 from leastnoise.tables.keys import keys_from_json, keys_to_json
 from leastnoise.tables.queries.plan import plan_query
-from leastnoise.tables.queries.planned_query import PlannedQuery, Unit
+from leastnoise.tables.queries.planned_query import PlannedQuery, TableUnit
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.released_number import divide_by_weights, find_distinct
 from leastnoise.tables.sources import Source
@@ -67,7 +75,7 @@ class PreparedRelease:
     """
 
     source: Source
-    unit: Unit
+    unit: TableUnit
     queries: tuple[tuple[PlannedQuery, Numbers], ...]
     places: tuple[tuple[int, ...], ...]
     together: Privacy
@@ -97,15 +105,36 @@ class PreparedRelease:
             "answer": "tables",
             **self.source.words,
             "unit": self.unit.column,
-            "max_rows": self.unit.max_rows,
+            "max_rows": self.max_rows,
             "neighbours": self.unit.neighbors,
-            "questions": [planned.query.to_dict() for planned, _ in self.queries],
+            "questions": [self._describe(planned.query) for planned, _ in self.queries],
             "noise": [
                 [mechanism.spending().mechanisms.popitem()[0] for _, mechanism in numbers]
                 for _, numbers in self.queries
             ],
             **(shared if len(set(every)) < len(every) else {}),
+            **({} if self.leader is None else {"groups_of": self.leader}),
         }
+
+    @property
+    def leader(self) -> int | None:
+        """The place of the query that discovers groups for later ones; None if there is none."""
+        return find_leader([planned for planned, _ in self.queries])
+
+    @property
+    def max_rows(self) -> int | None:
+        """The largest ``max_rows`` of the queries, of their own or of the table."""
+        each = (planned.query.find_max_rows(self.unit.max_rows) for planned, _ in self.queries)
+        return max((rows for rows in each if rows is not None), default=self.unit.max_rows)
+
+    def _describe(self, query: Query) -> Json:
+        """Return a query as JSON, with its ``max_rows`` only if that is not the common one.
+
+        So these words do not depend on whether a query or its table states them.
+        """
+        words = {name: word for name, word in query.to_dict().items() if name != "max_rows"}
+        rows = query.find_max_rows(self.unit.max_rows)
+        return words if rows == self.max_rows else words | {"max_rows": rows}
 
     @property
     def key(self) -> str:
@@ -141,11 +170,12 @@ class PreparedRelease:
     def gaussian_cost(self) -> GaussianCost:
         """The sum of the costs of all distinct numbers over the releases that one unit changes."""
         distinct = {
-            place: mechanism.gaussian_cost * number.touched
+            place: pair
             for (_, numbers), places in zip(self.queries, self.places, strict=True)
-            for (number, mechanism), place in zip(numbers, places, strict=True)
+            for pair, place in zip(numbers, places, strict=True)
         }
-        return total_cost(distinct.values())
+        parts = count_releases(distinct.values())
+        return total_cost(noise.gaussian_cost * times for noise, times in parts)
 
 
 def reported(ask: Ask) -> Ask:
@@ -178,7 +208,7 @@ def reported(ask: Ask) -> Ask:
 def prepare(
     queries: Sequence[Query],
     source: Source,
-    unit: Unit,
+    unit: TableUnit,
     privacy: Privacy,
     weights: Sequence[Fraction] | None = None,
 ) -> PreparedRelease:
@@ -189,11 +219,13 @@ def prepare(
     plans = [plan_query(query, source, unit) for query in queries]
     if not plans:
         raise InvalidParameter(
-            "queries must not be empty", got="no query", fix="Write for instance [Count()]."
+            "queries must not be empty", got="no query", fix="Write, for example, [Count()]."
         )
     distinct, places = find_distinct([(plan.numbers, plan.identities) for plan in plans])
     parts = None if weights is None else divide_by_weights(weights, places)
-    mechanisms, together = allocate(privacy, distinct, parts)
+    mechanisms, together = allocate(
+        privacy, distinct, parts, blocks=find_joint_blocks(plans, places)
+    )
     noisy = tuple(
         (
             plan,
@@ -262,13 +294,28 @@ def _make_statement(
     """Return the statement that the answers of a query share."""
     query, rows = planned.query, planned.rows
     groups = query.contribution(rows.unit).touched
-    subject = query.subject(rows, show_above(planned, numbers) if query.discovered else None)
+    subject = query.subject(rows, find_threshold(prepared, planned, numbers))
+    if query.discovered and len(count_releases(numbers)) < len(numbers):
+        subject = replace(subject, selected=True)  # joint noise: that of the count is in all errors
+    if query.follows and prepared.leader is not None:
+        # A count of the same rows is that of the leader.
+        decides = prepared.queries[prepared.leader][1][0][1]
+        subject = replace(subject, selected=subject.selected and numbers[0][1] is decides)
     return Statement(
         subject=_mark(subject, receipt),
         privacy=_compute_share(prepared, numbers, groups),
         total_privacy=prepared.with_earlier or prepared.together,
         receipt=receipt,
     )
+
+
+def find_threshold(
+    prepared: PreparedRelease, planned: PlannedQuery, numbers: Numbers
+) -> int | None:
+    """Return the largest noisy count of a hidden group; None if no group is hidden."""
+    if planned.query.follows and prepared.leader is not None:
+        return show_above(*prepared.queries[prepared.leader])
+    return show_above(planned, numbers) if planned.query.discovered else None
 
 
 def _mark(subject: Subject, receipt: Receipt | None) -> Subject:
@@ -288,7 +335,7 @@ def _compute_share(prepared: PreparedRelease, numbers: Numbers, groups: int = 1)
     total = prepared.together
     if groups == 1 and len(prepared.queries) == 1:
         return total
-    parts = [(mechanism.privacy, number.touched // groups) for number, mechanism in numbers]
+    parts = [(noise.privacy, times // groups) for noise, times in count_releases(numbers)]
     epsilon = sum((times * part.epsilon for part, times in parts), Fraction(0))
     delta = sum((times * part.delta for part, times in parts), Fraction(0))
     return total if epsilon > total.epsilon or delta > total.delta else Privacy(epsilon, delta)
@@ -314,7 +361,7 @@ def _make_answers(
         privacy=_compute_share(prepared, numbers),
         receipt=receipt,
         in_order=query.keys_in_order,
-        discovered=query.discovered,
+        discovered=query.discovered or query.follows,
         together=statement.total_privacy,
         about=statement.subject,
     )

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from leastnoise.core.exact import Number
 from leastnoise.core.privacy import Privacy
 from leastnoise.tables.keys import Groups
-from leastnoise.tables.registration import Bounds
+from leastnoise.tables.table_query import Bounds, Columns
 from leastnoise.tables.where import Parameters
 
 if TYPE_CHECKING:
     from leastnoise.tables.defaults import TableDefaults
     from leastnoise.tables.explanation import Explanation
-    from leastnoise.tables.queries.planned_query import Unit
+    from leastnoise.tables.queries.planned_query import TableUnit
     from leastnoise.tables.queries.query import Query
     from leastnoise.tables.release import TableResult
     from leastnoise.tables.sources import Source
@@ -24,7 +24,7 @@ class SqlMethods:
 
     if TYPE_CHECKING:
         source: Source
-        unit: Unit
+        unit: TableUnit
         defaults: TableDefaults
 
         def _check_open(self) -> None: ...
@@ -38,10 +38,12 @@ class SqlMethods:
             error: Number | None = None,
             at_most: Number | None = None,
             weights: Sequence[Number] | None = None,
+            by: Columns,
+            max_rows: int | None = None,
             key: str | None = None,
             fresh: bool = False,
             allow_exact: bool = False,
-        ) -> list[TableResult]:
+        ) -> Sequence[TableResult]:
             """Answer several queries together."""
 
         def explain(
@@ -52,6 +54,8 @@ class SqlMethods:
             error: Number | None = None,
             at_most: Number | None = None,
             weights: Sequence[Number] | None = None,
+            by: Columns = (),
+            max_rows: int | None = None,
         ) -> Explanation:
             """Report sensitivities, noise and expected errors of queries."""
 
@@ -66,6 +70,7 @@ class SqlMethods:
         weights: Sequence[Number] | None = None,
         groups: Groups | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         bounds: Mapping[str, Bounds] | None = None,
         params: Parameters | None = None,
         key: str | None = None,
@@ -74,7 +79,8 @@ class SqlMethods:
     ) -> "SelectAnswers":
         """Answer a SELECT with aggregates of this table, under one guarantee.
 
-        Each aggregate becomes a query, and all are asked together. docs/sql.md has the subset of
+        Each aggregate becomes a query, and all are asked together. If groups are discovered, the
+        first aggregate decides which groups are shown, for all. docs/sql.md has the subset of
         SQL; everything else is rejected by its name, before anything is charged.
 
         Args:
@@ -88,6 +94,7 @@ class SqlMethods:
             groups: The groups to answer for; tuples in the order of the SELECT if it groups by
                 several columns. Default: those of the card, or else they are discovered.
             max_groups: The maximum groups per unit. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table.
             bounds: The clipping bounds of columns, as ``{"income": (0, 200_000)}``. Default: those
                 of the card.
             params: The values of the parameters that the SQL names, as ``:name``.
@@ -126,6 +133,8 @@ class SqlMethods:
             error=error,
             at_most=at_most,
             weights=weights,
+            by=select.by_columns,
+            max_rows=max_rows,
             key=key,
             fresh=fresh,
             allow_exact=allow_exact,
@@ -143,6 +152,7 @@ class SqlMethods:
         weights: Sequence[Number] | None = None,
         groups: Groups | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         bounds: Mapping[str, Bounds] | None = None,
         params: Parameters | None = None,
     ) -> "Explanation":
@@ -150,7 +160,7 @@ class SqlMethods:
 
         No row is read, and nothing is charged. The arguments are those of :meth:`sql`.
         """
-        _, queries = self._read_sql(text, groups, max_groups, bounds, params)
+        select, queries = self._read_sql(text, groups, max_groups, bounds, params)
         return self.explain(
             *queries,
             privacy=privacy,
@@ -158,6 +168,8 @@ class SqlMethods:
             error=error,
             at_most=at_most,
             weights=weights,
+            by=select.by_columns,
+            max_rows=max_rows,
         )
 
     def _read_sql(

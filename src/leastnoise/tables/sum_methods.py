@@ -10,7 +10,7 @@ from leastnoise.tables.answers import GroupedAnswers, TableNumber
 from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.mean import Mean, MeanAnswer
 from leastnoise.tables.queries.sum import Sum
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters
 
 
@@ -29,6 +29,7 @@ class SumMethods(Answering):
         at_most: Number | None = None,
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -49,6 +50,7 @@ class SumMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -69,6 +71,7 @@ class SumMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -98,6 +101,7 @@ class SumMethods(Answering):
                 ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -128,6 +132,7 @@ class SumMethods(Answering):
             where=where,
             params=params,
             max_groups=max_groups,
+            max_rows=max_rows,
         )
         return self._answer(
             TableNumber,
@@ -153,6 +158,7 @@ class SumMethods(Answering):
         at_most: Number | None = None,
         where: str | Node | None = None,
         params: Parameters | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -173,6 +179,7 @@ class SumMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -193,6 +200,7 @@ class SumMethods(Answering):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
         key: str | None = None,
         fresh: bool = False,
         allow_exact: bool = False,
@@ -223,6 +231,7 @@ class SumMethods(Answering):
                 ``"dest = :dest"``. They are not read as a part of the text.
             max_groups: The maximum groups per unit; for units in more groups, a hash picks which.
                 Required if a unit can be in several groups. Default: that of the card.
+            max_rows: The maximum rows per unit per group. Default: that of the table.
             key: The name of the query in the ledger. A repeated key returns the stored answer and
                 spends nothing. Default: derived from the query, its guarantee and its noise.
             fresh: Whether to charge again and draw new noise under a key that has an answer.
@@ -254,6 +263,7 @@ class SumMethods(Answering):
             where=where,
             params=params,
             max_groups=max_groups,
+            max_rows=max_rows,
         )
         return self._answer(
             MeanAnswer,

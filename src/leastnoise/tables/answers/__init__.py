@@ -1,6 +1,7 @@
 """Answers of table queries: their layout, printing and export."""
 
 from leastnoise.mechanism import INTERVAL, USUAL, Figure, Figures
+from leastnoise.tables.answers.answer_table import AnswerTable
 from leastnoise.tables.answers.document import describe
 from leastnoise.tables.answers.export import Column as ExportedColumn
 from leastnoise.tables.answers.export import export_columns, make_keys
@@ -27,10 +28,12 @@ from leastnoise.tables.answers.layout import (
 )
 from leastnoise.tables.answers.number import TableNumber
 from leastnoise.tables.answers.subject import NULL_NOTE, TEXT_NOTE, Statement, Subject, at_most
+from leastnoise.tables.answers.table_exports import TableExports
 from leastnoise.tables.answers.table_value import TableValue
 from leastnoise.tables.answers.text import (
     format_part,
     measure,
+    note_discovery,
     note_exact,
     picture_facts,
     print_cells,
@@ -43,6 +46,7 @@ __all__ = [
     "NULL_NOTE",
     "TEXT_NOTE",
     "USUAL",
+    "AnswerTable",
     "ExportedColumn",
     "Figure",
     "Figures",
@@ -52,6 +56,7 @@ __all__ = [
     "Statement",
     "Subject",
     "TableAnswer",
+    "TableExports",
     "TableNumber",
     "TableValue",
     "as_html",
@@ -71,6 +76,7 @@ __all__ = [
     "make_keys",
     "measure",
     "mechanisms_of",
+    "note_discovery",
     "note_exact",
     "picture_facts",
     "print_cells",

@@ -74,10 +74,10 @@ class Column:
 
 
 @runtime_checkable
-class Joint(Protocol):
+class WithColumns(Protocol):
     """Answers of several queries, with columns of their own."""
 
-    def joint_columns(self) -> list[Column]:
+    def exported_columns(self) -> list[Column]:
         """Return the exported columns."""
 
 
@@ -87,8 +87,8 @@ def export_columns(answers: "GroupedAnswers[TableAnswer]") -> list[Column]:
     Raises:
         Unsupported: If a number is too long for the types that other programs have.
     """
-    if isinstance(answers, Joint):
-        return answers.joint_columns()
+    if isinstance(answers, WithColumns):
+        return answers.exported_columns()
     names = key_names(answers.names, (*layout_of(answers.answers).names, *CONSTANTS))
     keys = [make_keys(name, [key[i] for key in answers.keys]) for i, name in enumerate(names)]
     same = zip(CONSTANTS, (TEXT, DATE), find_constants(answers), strict=True)

@@ -17,6 +17,7 @@ from leastnoise.tables.answers.facts import (
     table_guarantee,
 )
 from leastnoise.tables.answers.layout import NONE, TableAnswer, layout_of
+from leastnoise.tables.answers.subject import Subject
 from leastnoise.tables.keys import Part
 from leastnoise.tables.rounding import format_error
 
@@ -38,7 +39,7 @@ def as_text(answers: "GroupedAnswers[TableAnswer]", *, ledger: str = "") -> str:
     left = [*range(columns), columns + 1]  # keys and intervals
     lines += align_columns(cells, left, measure) if len(answers) else ["no group"]
     known = fact_lines(keep_key_whole(_make_facts(answers, errors, ledger=ledger)))
-    return "\n".join([*lines, *_note_more(answers), "", *known])
+    return "\n".join([*lines, *note_more(answers), "", *known])
 
 
 def as_html(answers: "GroupedAnswers[TableAnswer]") -> str:
@@ -48,7 +49,7 @@ def as_html(answers: "GroupedAnswers[TableAnswer]") -> str:
     lines = _format_line(head, "th", columns) + "".join(
         _format_line(line, "td", columns) for line in body
     )
-    more = "".join(f"<div>{escape(line)}</div>" for line in _note_more(answers))
+    more = "".join(f"<div>{escape(line)}</div>" for line in note_more(answers))
     known = "".join(
         f"<tr><th style='{_LEFT}'>{escape(label)}</th>"
         f"<td style='text-align:left'>{escape(text)}</td></tr>"
@@ -116,7 +117,8 @@ def _find_common_error(
     return format_error(max(common_error(row, whole) for row in rows))
 
 
-def _note_more(answers: "GroupedAnswers[TableAnswer]") -> list[str]:
+def note_more(answers: "GroupedAnswers[TableAnswer]") -> list[str]:
+    """Return a line about the groups that are not printed."""
     hidden = len(answers) - _SHOWN
     return [f"… and {hidden} more"] if hidden > 0 else []
 
@@ -140,7 +142,7 @@ def _make_facts(
         facts.append(("Max error", f"{error} in every {each}"))
     facts.append(("Guarantee", table_guarantee(answers)))
     facts += note_exact(answers)
-    return [*facts, *closing_facts(answers, ledger=ledger), *_note_discovery(answers, error, each)]
+    return [*facts, *closing_facts(answers, ledger=ledger), *note_discovery(answers, error, each)]
 
 
 def note_exact(answers: "GroupedAnswers[TableAnswer]") -> list[Fact]:
@@ -154,23 +156,27 @@ def note_exact(answers: "GroupedAnswers[TableAnswer]") -> list[Fact]:
     return [("Exact", f"{what} is exact with probability {limit} at most")]
 
 
-def _note_discovery(
-    answers: "GroupedAnswers[TableAnswer]", error: str | None, each: str
+def note_discovery(
+    answers: "GroupedAnswers[TableAnswer]",
+    error: str | None,
+    each: str,
+    about: Subject | None = None,
 ) -> list[Fact]:
     """Return the note on discovered groups, and on their intervals if these are affected.
 
     Intervals are not affected if the noise that decides which groups are shown is independent of
-    the noise of the values, as for a sum.
+    the noise of the values, as for a sum. ``about`` is the subject of all answers of a table.
     """
     if not answers.discovered:
         return []
-    limit = answers.subject.hidden_up_to
+    subject = about or answers.subject
+    limit = subject.hidden_up_to
     small = "Small groups" if limit is None else f"Groups with a noisy count of {limit} or less"
     note = (
         f"Groups were discovered from the data. {small} are hidden, so the {each}s need not add up "
         "to the total."
     )
-    if answers.subject.selected and len(answers):
+    if subject.selected and len(answers):
         sure = "" if error == NONE else ", but the max error still holds"
         note += (
             " A small group can appear by chance: its 95% interval may then miss the true "

@@ -32,7 +32,7 @@ def check_query(card: Card, query: Query) -> None:
         raise InvalidParameter(
             f"{card.document.name} allows the registered queries only",
             got=f"a query of the class {type(query).__name__}",
-            fix="Use Count, Sum, Mean, Histogram or Quantile, or register the class.",
+            fix="Use Count, Sum, Mean, ClippedShare, Histogram or Quantile, or register the class.",
         )
     _check_expressions(card, query)
     if isinstance(query, BoundedQuery):

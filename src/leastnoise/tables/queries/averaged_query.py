@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from leastnoise.core.exact import format_exact
 from leastnoise.ledger import mark
@@ -58,12 +58,12 @@ class AveragedQuery(BoundedQuery):
         """Return phrases about the released numbers, for a dry run."""
         return (f"the sum is of {self.column} - {format_exact(self.middle)}",)
 
-    def plan_sum(self, rows: Rows) -> tuple[ReleasedNumber, Summed]:
-        """Return the sum of indices relative to that of the middle."""
+    def plan_sum(self, known: Rows) -> tuple[ReleasedNumber, Summed]:
+        """Return the sum of indices relative to that of the middle, of rows with a value."""
         lattice = self.lattice
-        index = lattice.index(rows.source.number(self.column), rows.source.engine) - lattice.middle
+        index = self._index(known) - lattice.middle
         low, high = lattice.low - lattice.middle, lattice.high - lattice.middle
-        contribution = self.contribution(rows.unit)
+        contribution = self.contribution(known.unit)
         total = ReleasedNumber(
             name="sum",
             shift=contribution.sum(low, high),
@@ -71,6 +71,15 @@ class AveragedQuery(BoundedQuery):
             touched=contribution.touched,
         )
         return total, Summed(index, low, high, averaged=True)
+
+    def _index(self, known: Rows) -> Any:
+        """Return the index of each row on the lattice, as an Ibis expression; never NULL."""
+        return self.lattice.index(known.source.number(self.column), known.source.engine)
+
+    def describe_sum(self) -> tuple[str, tuple[Fraction, Fraction] | None]:
+        """Return the released sum in words, and the bounds of a row; None if nothing is clipped."""
+        (low, high), middle = self.clipping_bounds, self.middle
+        return f"sum of {self.column} - {format_exact(middle)}", (low - middle, high - middle)
 
     def round_value(self, rows: Rows) -> Fraction:
         """Return the maximum error by rounding one value to the lattice.
@@ -123,9 +132,8 @@ class AveragedQuery(BoundedQuery):
     ) -> tuple[Statement, Statement]:
         """Return the statements of the count and of the sum."""
         counting, adding = mechanisms[:2]
-        subject, middle = statement.subject, self.middle
-        seeded = mark(statement.receipt)
-        low, high = self.clipping_bounds
+        subject, seeded = statement.subject, mark(statement.receipt)
+        title, bounds = self.describe_sum()
         count = replace(
             subject,
             title=seeded + make_title(f"count of rows with {self.column}", self.by),
@@ -135,9 +143,9 @@ class AveragedQuery(BoundedQuery):
         )
         total = replace(
             subject,
-            title=seeded + make_title(f"sum of {self.column} - {format_exact(middle)}", self.by),
+            title=seeded + make_title(title, self.by),
             statistic="sum",
-            bounds=(low - middle, high - middle),
+            bounds=bounds,
         )
         return (
             replace(statement, subject=count, privacy=counting.privacy),

@@ -42,9 +42,9 @@ from leastnoise.tables.queries.selecting import (
     rows_of,
     select_by_group,
 )
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
 from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.sources import Source
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Comparison, Literal, Node, Parameters, bind_parameters, truth
 
 # The range of clipping bounds.
@@ -79,6 +79,7 @@ class EstimateBounds(BoundedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -87,6 +88,7 @@ class EstimateBounds(BoundedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     @property

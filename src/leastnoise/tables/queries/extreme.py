@@ -39,8 +39,8 @@ from leastnoise.tables.queries.selecting import (
     select_by_group,
     tail_target,
 )
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
 from leastnoise.tables.released_number import ReleasedNumber
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 
@@ -78,6 +78,7 @@ class Extreme(BoundedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -87,6 +88,7 @@ class Extreme(BoundedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Context, Decimal, Inexact, localcontext
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
@@ -16,14 +16,14 @@ from leastnoise.tables.answers import Subject, at_most
 from leastnoise.tables.defaults import TableDefaults
 from leastnoise.tables.keys import Groups, Key
 from leastnoise.tables.queries.bounded_query import note_text
+from leastnoise.tables.queries.decimals import to_decimal
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit, check_numeric
 from leastnoise.tables.queries.query import Query, make_title, parse_column
-from leastnoise.tables.registration import ColumnName, Columns
 from leastnoise.tables.sources import Source
+from leastnoise.tables.table_query import ColumnName, Columns
 from leastnoise.tables.where import Comparison, Literal, Node, Parameters, bind_parameters, truth
 
 _MOST_EDGES = 1_001
-_LONGEST_EDGE = 40
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class Histogram(Query):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -62,6 +63,7 @@ class Histogram(Query):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     def __post_init__(self) -> None:
@@ -109,7 +111,7 @@ class Histogram(Query):
     def check(self, source: Source) -> None:
         """Reject columns that the table does not have, or of another kind."""
         super().check(source)
-        if self.discovered:
+        if self.discovered or self.follows:
             raise InvalidParameter(
                 "A histogram by group requires public groups",
                 got=Words("by without groups", "--by without --group"),
@@ -188,9 +190,9 @@ _EDGE = Words("Each edge", "Each edge of --edges")
 
 def _missing_edges(column: str) -> InvalidParameter:
     return InvalidParameter(
-        parameter("edges") + f" must be given for {quote(column)}, or by a card",
+        parameter("edges") + f" must be given for {quote(column)}, here or in a card",
         got="none",
-        fix="Write for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
+        fix="Write, for example, " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
     )
 
 
@@ -201,11 +203,11 @@ def parse_edges(edges: object) -> tuple[Decimal, ...]:
         raise InvalidParameter(
             parameter("edges") + f" must be a list of 2 to {_MOST_EDGES} increasing numbers",
             got=quote(edges),
-            fix="Write for instance "
+            fix="Write, for example, "
             + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120")
             + ".",
         )
-    parsed = tuple(_to_decimal(parse_rational(edge, _EDGE)) for edge in edges)
+    parsed = tuple(to_decimal(parse_rational(edge, _EDGE), _EDGE) for edge in edges)
     if any(a >= b for a, b in pairwise(parsed)):
         raise InvalidParameter(
             parameter("edges") + " must increase",
@@ -213,16 +215,3 @@ def parse_edges(edges: object) -> tuple[Decimal, ...]:
             fix="Sort the edges, and write each edge once.",
         )
     return parsed
-
-
-def _to_decimal(edge: Fraction) -> Decimal:
-    """Return an edge as an exact decimal, the type of numbers in conditions."""
-    with localcontext(Context(prec=_LONGEST_EDGE, traps=[Inexact])):
-        try:
-            return Decimal(edge.numerator) / Decimal(edge.denominator)
-        except Inexact:
-            raise InvalidParameter(
-                _EDGE + f" must be a decimal of at most {_LONGEST_EDGE} digits",
-                got=format_exact(edge),
-                fix="Round it.",
-            ) from None

@@ -26,8 +26,14 @@ class KnownRows(Query):
     @classmethod
     def of(cls, mean: Mean) -> "KnownRows":
         """Return the count for a mean."""
-        shared = {"by": mean.by, "where": mean.where, "max_groups": mean.max_groups}
-        return cls(column=mean.column, groups=mean.groups, **shared)  # type: ignore[arg-type]
+        return cls(
+            column=mean.column,
+            by=mean.by,
+            groups=mean.groups,
+            where=mean.where,
+            max_groups=mean.max_groups,
+            max_rows=mean.max_rows,
+        )
 
     @property
     def title(self) -> str:

@@ -16,7 +16,7 @@ from leastnoise.tables.queries.mean_answer import MeanAnswer, mean_errors
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import make_title
 from leastnoise.tables.ratio import Quotients
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 __all__ = ["Mean", "MeanAnswer"]
@@ -45,6 +45,7 @@ class Mean(AveragedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -53,6 +54,7 @@ class Mean(AveragedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     @property
@@ -89,17 +91,18 @@ class Mean(AveragedQuery):
             TYPICAL_ROWS, mean_errors(counting, adding, quotients, TYPICAL_ROWS), strict=True
         )
         words = (f"{format_rounded(error, 4, ROUND_CEILING)} for {n:,} rows" for n, error in errors)
-        return (f"95% error of the mean at most {', '.join(words)}",)
+        return (f"95% error of the {self.statistic} at most {', '.join(words)}",)
 
     def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows with a value, and sum their indices relative to that of the middle."""
-        total, summed = self.plan_sum(rows)
+        known = rows.known(self.column)
+        total, summed = self.plan_sum(known)
         planned = copy(self)
         averaging = self.lattice.step * averaging_error(rows.unit)
         planned._set("_rounding", self.round_value(rows) + averaging)
         return PlannedQuery(
             query=planned,
-            rows=rows.known(self.column),
+            rows=known,
             numbers=(self.group_count(rows.unit), total),
             sums=(summed,),
         )

@@ -3,19 +3,31 @@
 from dataclasses import replace
 
 from leastnoise.errors import InvalidParameter, parameter
-from leastnoise.tables.queries.planned_query import PlannedQuery, Rows, Unit
+from leastnoise.tables.queries.planned_query import (
+    PlannedQuery,
+    Rows,
+    TableUnit,
+    Unit,
+    find_unit,
+)
 from leastnoise.tables.queries.query import Query
 from leastnoise.tables.sources import Source
 
 
-def plan_query(query: Query, source: Source, unit: Unit) -> PlannedQuery:
+def plan_query(query: Query, source: Source, of_table: TableUnit) -> PlannedQuery:
     """Plan a query: the rows that count, the released numbers and their sensitivities.
+
+    Args:
+        query: The query.
+        source: The table.
+        of_table: The privacy unit of the table. A query may state another ``max_rows``.
 
     Raises:
         InvalidParameter: If the query does not fit the table.
         TypeError: If the class of the query is incomplete.
     """
     check_is_query(query)
+    unit = find_unit(of_table, query.find_max_rows(of_table.max_rows))
     query.check(source)
     _check_max_groups(query, unit)
     planned = query.plan(Rows.where(source, unit, query.where))
@@ -33,7 +45,7 @@ def check_is_query(query: object) -> None:
         raise InvalidParameter(
             "A query must be a Count, Sum, Mean, Histogram or Quantile",
             got=f"an object of type {type(query).__name__}",
-            fix="Write for instance [Count()].",
+            fix="Write, for example, [Count()].",
         )
 
 

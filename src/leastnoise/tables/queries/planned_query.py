@@ -30,27 +30,35 @@ _GROUP, _BIN = "leastnoise_g", "leastnoise_c"
 
 
 @dataclass(frozen=True)
-class Unit:
-    """The privacy unit, with its contribution bound and neighboring datasets.
+class TableUnit:
+    """The privacy unit of a table, with its contribution bound and neighboring datasets.
 
     Attributes:
         column: The column that names units; None if every row is a unit.
-        max_rows: Maximum rows per unit per group.
+        max_rows: Maximum rows per unit per group; None if each query states it.
         neighbors: ``"add_remove"`` or ``"replace"``.
     """
 
     column: str | None
-    max_rows: int
+    max_rows: int | None
     neighbors: str
 
     def __post_init__(self) -> None:
-        parse_count(self.max_rows, "max_rows", least=1)
+        if self.max_rows is not None:
+            parse_count(self.max_rows, "max_rows", least=1)
         if self.neighbors not in (ADD_REMOVE, REPLACE):
             raise InvalidParameter(
                 parameter("neighbors") + f" must be {ADD_REMOVE!r} or {REPLACE!r}",
                 got=quote(self.neighbors),
                 fix=f"Use {ADD_REMOVE!r} (add or remove one unit) or {REPLACE!r}.",
             )
+
+
+@dataclass(frozen=True)
+class Unit(TableUnit):
+    """The privacy unit of a query, which always has a contribution bound."""
+
+    max_rows: int
 
 
 @dataclass(frozen=True, repr=False)  # the repr of an Ibis expression may show rows
@@ -158,7 +166,9 @@ class PlannedQuery:
         query = self.query
         which = self.selection.identity, query.answered_groups
         if query.makes_numbers:
-            own = type(query), json.dumps(query.to_dict(), sort_keys=True)
+            # The selection has max_rows, which a query may state or omit.
+            stated = query.to_dict() | {"max_rows": self.rows.unit.max_rows}
+            own = type(query), json.dumps(stated, sort_keys=True)
             return tuple((which, own, place) for place in range(len(self.numbers)))
         parts: list[Hashable] = [*(["count"] if self.counted else [])]
         parts += [summed.identity for summed in self.sums]
@@ -191,15 +201,14 @@ class PlannedQuery:
         )
 
 
-def parse_max_rows(unit: object, max_rows: int | None) -> int:
-    """Return the rows per unit per group that a caller states for a column of units."""
+def parse_max_rows(unit: object, max_rows: int | None) -> int | None:
+    """Return the rows per unit per group that a caller states for a table; None if it omits them.
+
+    Then each query states them.
+    """
     if unit is None:
         if max_rows not in (None, 1):
-            raise InvalidParameter(
-                Words("max_rows", "--max-rows") + " must be 1 if every row is a unit",
-                got=quote(max_rows),
-                fix="Add " + Words("unit=", "--unit") + ", or omit it.",
-            )
+            raise _make_row_error(max_rows)
         return 1
     if not isinstance(unit, str):
         raise InvalidParameter(
@@ -208,14 +217,37 @@ def parse_max_rows(unit: object, max_rows: int | None) -> int:
             got=quote(unit),
             fix="Name the column that identifies a person.",
         )
-    if max_rows is None:
+    return None if max_rows is None else parse_count(max_rows, "max_rows", least=1)
+
+
+def find_unit(unit: TableUnit, max_rows: int | None) -> Unit:
+    """Return the privacy unit of a query, for its ``max_rows`` or that of its table.
+
+    Raises:
+        InvalidParameter: If neither states it, or a row is a unit and it is not 1.
+    """
+    if unit.column is None and max_rows not in (None, 1):
+        raise _make_row_error(max_rows)
+    rows = unit.max_rows if max_rows is None else max_rows
+    if rows is None:
         raise InvalidParameter(
-            Words("max_rows is required with unit=", "--max-rows is required with --unit"),
+            Words(
+                "max_rows is required with unit=, in protect() or in the query",
+                "--max-rows is required with --unit",
+            ),
             fix="It is the maximum rows per unit per group. Write "
             + Words("max_rows=1", "--max-rows 1")
             + " if everybody has one row. More rows mean more noise.",
         )
-    return parse_count(max_rows, "max_rows", least=1)
+    return Unit(unit.column, rows, unit.neighbors)
+
+
+def _make_row_error(max_rows: object) -> InvalidParameter:
+    return InvalidParameter(
+        Words("max_rows", "--max-rows") + " must be 1 if every row is a unit",
+        got=quote(max_rows),
+        fix="Add " + Words("unit=", "--unit") + ", or omit it.",
+    )
 
 
 def check_groupable(name: str, kind: str, what: str) -> None:

@@ -34,9 +34,9 @@ from leastnoise.tables.queries.selecting import (
     rank_errors,
     select_by_group,
 )
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
 from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.rounding import format_rows
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 _LARGEST_DENOMINATOR = 1000
@@ -85,6 +85,7 @@ class Quantile(BoundedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -96,6 +97,7 @@ class Quantile(BoundedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     def __post_init__(self) -> None:

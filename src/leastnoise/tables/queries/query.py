@@ -6,7 +6,8 @@ constructor checks everything that does not depend on a table.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -69,6 +70,7 @@ class Query(ABC):
             ``"age >= 18 and region = 'n'"``. Default: all rows count.
         max_groups: Maximum groups per unit; for units in more groups, a hash picks which. It is
             required if a unit can be in several groups. Default: 1.
+        max_rows: Maximum rows per unit per group. Default: that of the table.
     """
 
     # Whether keys are sorted, because the order of rows in a table could reveal data.
@@ -84,15 +86,20 @@ class Query(ABC):
     groups: tuple[Key, ...] | None = None
     where: Node | None = None
     max_groups: int | None = None
+    max_rows: int | None = None
+    # Whether an earlier query of the same release decides which groups are shown.
+    _follows: bool = field(init=False, repr=False, compare=False, default=False)
     keys = RenamedAttribute[tuple[Key, ...] | None]("groups")
 
     def __post_init__(self) -> None:
-        self._set("by", _parse_columns(self.by))
+        self._set("by", parse_columns(self.by))
         if self.groups is not None:
             self._set("groups", parse_keys(self.groups, len(self.by)))
         self._set("where", _parse_where(self.where))
         if self.max_groups is not None:
             self._set("max_groups", parse_count(self.max_groups, "max_groups", least=1))
+        if self.max_rows is not None:
+            self._set("max_rows", parse_count(self.max_rows, "max_rows", least=1))
         if self.groups_per_unit != 1 and not self.by and not self.groups_itself:
             raise InvalidParameter(
                 Words("max_groups", "--max-groups") + " requires " + Words("by", "--by"),
@@ -131,15 +138,21 @@ class Query(ABC):
             words["where"] = str(self.where)
         if self.groups_per_unit != 1:
             words["max_groups"] = self.groups_per_unit
+        if self.max_rows is not None:
+            words["max_rows"] = self.max_rows
         return words
 
     def selection_words(self) -> Json:
         """Return the fields of :meth:`to_dict` that select groups.
 
-        Queries with equal words and equal rows read the table together.
+        Queries with equal words, equal rows and an equal ``max_rows`` read the table together.
         """
-        words = self.to_dict().items()
-        return {name: word for name, word in words if name not in ("where", *self.selects_nothing)}
+        omitted = ("where", "max_rows", *self.selects_nothing)
+        return {name: word for name, word in self.to_dict().items() if name not in omitted}
+
+    def find_max_rows(self, of_table: int | None) -> int | None:
+        """Return the rows per unit per group: its own, or those of its table if it states none."""
+        return of_table if self.max_rows is None else self.max_rows
 
     def complete(self, defaults: TableDefaults) -> Self:
         """Return the query with the defaults of its table in place of what it omits.
@@ -313,8 +326,19 @@ class Query(ABC):
 
     @property
     def discovered(self) -> bool:
-        """Whether groups are discovered from the data, by a noisy count."""
-        return bool(self.by) and self.groups is None
+        """Whether groups are discovered from the data, by a noisy count of this query."""
+        return bool(self.by) and self.groups is None and not self._follows
+
+    @property
+    def follows(self) -> bool:
+        """Whether groups are discovered by an earlier query of the same release."""
+        return self._follows
+
+    def follow(self) -> Self:
+        """Return the query with the groups that an earlier query of its release discovers."""
+        query = copy(self)
+        query._set("_follows", True)
+        return query
 
     @property
     def groups_per_unit(self) -> int:
@@ -389,13 +413,14 @@ def _parse_where(where: Any) -> Node | None:
     return check_node(where) if isinstance(where, Node) else parse_condition(where)
 
 
-def _parse_columns(by: object) -> tuple[str, ...]:
+def parse_columns(by: object) -> tuple[str, ...]:
+    """Return the names of the columns to group by, from one name or several."""
     names = (by,) if isinstance(by, str | ColumnExpression) else by
     if not isinstance(names, tuple | list):
         raise InvalidParameter(
             parameter("by") + " must be the name of a column, or a list of names",
             got=quote(by),
-            fix='Write for instance by="region".',
+            fix='Write, for example, by="region".',
         )
     columns = tuple(parse_column(name, "a column to group by") for name in names)
     if len(set(columns)) != len(columns):

@@ -13,8 +13,8 @@ from leastnoise.tables.keys import Groups
 from leastnoise.tables.queries.bounded_query import BoundedQuery
 from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import make_title
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
 from leastnoise.tables.released_number import ReleasedNumber
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 # So fine that the rounding errors of 10¹² rows add up to far less than the noise.
@@ -52,6 +52,7 @@ class Sum(BoundedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -60,6 +61,7 @@ class Sum(BoundedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     @property

@@ -28,9 +28,9 @@ from leastnoise.tables.queries.planned_query import PlannedQuery, Rows
 from leastnoise.tables.queries.query import make_title
 from leastnoise.tables.queries.variance_answer import SpreadAnswer, StdAnswer, VarianceAnswer
 from leastnoise.tables.ratio import Quotients
-from leastnoise.tables.registration import Bounds, ColumnName, Columns
 from leastnoise.tables.released_number import ReleasedNumber
 from leastnoise.tables.rounding import root_above
+from leastnoise.tables.table_query import Bounds, ColumnName, Columns
 from leastnoise.tables.where import Node, Parameters, bind_parameters
 
 
@@ -60,6 +60,7 @@ class Variance(AveragedQuery):
         where: str | Node | None = None,
         params: Parameters | None = None,
         max_groups: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
         self._start(
             column=column,
@@ -68,6 +69,7 @@ class Variance(AveragedQuery):
             groups=groups,
             where=bind_parameters(where, params),
             max_groups=max_groups,
+            max_rows=max_rows,
         )
 
     @property
@@ -167,7 +169,8 @@ class Variance(AveragedQuery):
     def plan(self, rows: Rows) -> PlannedQuery:
         """Count the rows with a value, sum their indices from the middle, and the squares."""
         squares, contribution = self.squares, self.contribution(rows.unit)
-        total, summed = self.plan_sum(rows)
+        known = rows.known(self.column)
+        total, summed = self.plan_sum(known)
         low, high = -squares.middle, squares.most - squares.middle
         of_squares = ReleasedNumber(
             name="sum of squares",
@@ -183,7 +186,7 @@ class Variance(AveragedQuery):
         planned._set("_roundings", roundings)
         return PlannedQuery(
             query=planned,
-            rows=rows.known(self.column),
+            rows=known,
             numbers=(self.group_count(rows.unit), total, of_squares),
             sums=(summed, Summed(squares.index(summed.index), low, high, averaged=True)),
         )

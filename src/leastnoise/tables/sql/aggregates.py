@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.tables.queries.planned_query import Unit
+from leastnoise.tables.queries.planned_query import TableUnit
 from leastnoise.tables.queries.query import Query
-from leastnoise.tables.registration import QUERIES, Bounds
+from leastnoise.tables.registration import QUERIES
 from leastnoise.tables.sql.rejections import check_fields, reject, reject_aggregate, reject_node
 from leastnoise.tables.sql.values import ValueReader
+from leastnoise.tables.table_query import Bounds
 from leastnoise.tables.where import (
     Column,
     ColumnExpression,
@@ -34,7 +35,10 @@ _OF_A_COLUMN = {
     "Min": ("min", "min"),
     "Max": ("max", "max"),
 }
-_KNOWN = "Aggregates are COUNT, SUM, AVG, MEDIAN, PERCENTILE_CONT, QUANTILE and APPROX_QUANTILE."
+_KNOWN = (
+    "Aggregates are COUNT, SUM, AVG, VAR_POP, STDDEV_POP, MIN, MAX, MEDIAN, PERCENTILE_CONT, "
+    "QUANTILE and APPROX_QUANTILE."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +78,7 @@ class Aggregate:
         return query
 
 
-def read_aggregate(node: "exp.Expression", values: ValueReader, unit: Unit) -> Aggregate:
+def read_aggregate(node: "exp.Expression", values: ValueReader, unit: TableUnit) -> Aggregate:
     """Return the aggregate that a node is.
 
     Raises:
@@ -85,8 +89,6 @@ def read_aggregate(node: "exp.Expression", values: ValueReader, unit: Unit) -> A
         return _read_count(node, values, unit)
     if kind in _OF_A_COLUMN:
         name, query = _OF_A_COLUMN[kind]
-        if query not in QUERIES:
-            raise reject_aggregate(node, _KNOWN)
         check_fields(node, "this")
         column = _read_column(node.this, values)
         return Aggregate(name=f"{name}({column})", query=query, column=column)
@@ -105,7 +107,7 @@ def is_aggregate(node: "exp.Expression") -> bool:
     return isinstance(node, exp.AggFunc | exp.WithinGroup)
 
 
-def _read_count(node: "exp.Expression", values: ValueReader, unit: Unit) -> Aggregate:
+def _read_count(node: "exp.Expression", values: ValueReader, unit: TableUnit) -> Aggregate:
     """Return COUNT(*), COUNT(column) or COUNT(DISTINCT unit)."""
     from sqlglot import exp
 
@@ -126,7 +128,7 @@ def _read_count(node: "exp.Expression", values: ValueReader, unit: Unit) -> Aggr
     return Aggregate(name=f"count({column})", query="count", condition=condition)
 
 
-def _read_units(node: "exp.Expression", values: ValueReader, unit: Unit) -> Aggregate:
+def _read_units(node: "exp.Expression", values: ValueReader, unit: TableUnit) -> Aggregate:
     """Return COUNT(DISTINCT unit)."""
     check_fields(node, "expressions")
     columns = [values.read_value(each) for each in node.expressions]
@@ -136,12 +138,8 @@ def _read_units(node: "exp.Expression", values: ValueReader, unit: Unit) -> Aggr
         raise reject(
             "COUNT(DISTINCT column)", f"Only for the column of units, and in this table {who}."
         )
-    if unit.max_rows != 1:
-        raise reject(
-            "COUNT(DISTINCT unit) with several rows per unit",
-            Words("Call protect() with max_rows=1.", "Pass --max-rows 1."),
-        )
-    return Aggregate(name=f"count(distinct {column})", query="count")
+    name = f"count(distinct {column})"
+    return Aggregate(name=name, query="count", fields={"of": "units"})
 
 
 def _read_column(node: "exp.Expression", values: ValueReader) -> Value:
@@ -215,7 +213,7 @@ def check_bounds(bounds: object, columns: list[Value]) -> None:
         raise InvalidParameter(
             Words("bounds", "--bounds") + " must be a mapping of columns to bounds",
             got=quote(bounds),
-            fix='Write for instance bounds={"income": (0, 200_000)}.',
+            fix='Write, for example, bounds={"income": (0, 200_000)}.',
         )
     names = sorted({_spell(column) for column in columns})
     unused = [name for name in bounds if name not in names]

@@ -1,33 +1,32 @@
 """``SelectAnswers``: the answers of a SELECT as one table, with its columns in its order."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter
-from leastnoise.files import write_table
 from leastnoise.json_types import Json
+from leastnoise.ledger import mark
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable
 from leastnoise.suggestions import find_nearest
 from leastnoise.tables.answers import (
+    NONE,
     ExportedColumn,
     GroupedAnswers,
     TableAnswer,
+    TableExports,
     closing_facts,
     describe,
-    export,
     export_columns,
     format_part,
     keep_key_whole,
     layout_of,
     make_keys,
     measure,
+    note_discovery,
     note_exact,
     print_cells,
     table_guarantee,
@@ -36,21 +35,15 @@ from leastnoise.tables.keys import Key, Part
 from leastnoise.tables.release import TableResult
 from leastnoise.tables.sql.select import Select
 
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-
 _SHOWN = 20
 _WIDTH = 80
-_HIDDEN = "hidden"
 _NO_GROUPS = "all"
 Groups = GroupedAnswers[TableAnswer]
 Row = dict[str, Part | Fraction | None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelectAnswers:
+class SelectAnswers(TableExports):
     """The answers of a SELECT: a row for each group, a column for each part of the SELECT.
 
     ``answers["n"]`` has the answers of the aggregate ``n``, as ``ask`` returns them.
@@ -72,14 +65,8 @@ class SelectAnswers:
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:
-        """The groups, sorted; without GROUP BY the empty key.
-
-        If groups are discovered, each aggregate decides by its own count which groups it shows.
-        """
-        if not self.by:
-            return ((),)
-        keys: set[Any] = {key for table in self._tables for key in table.keys}
-        return tuple(sorted(keys))
+        """The groups, sorted and the same for all aggregates; without GROUP BY the empty key."""
+        return self._tables[0].keys if self.by else ((),)
 
     def __getitem__(self, name: str) -> TableResult:
         """Return the answers of one aggregate by its name: ``answers["n"]``.
@@ -105,23 +92,20 @@ class SelectAnswers:
         """Return a dictionary for each group: the columns of the SELECT, with exact numbers.
 
         After the value of ``n`` come its errors, such as ``n_low``, ``n_high`` and ``n_max_error``.
-        They are None for a group that the aggregate hides.
         """
         figures = {
-            name: dict(zip(table.keys, table.rows(), strict=True))
+            name: (layout_of(table.answers).names, table.rows())
             for name, table in zip(self.aggregates, self._tables, strict=True)
         }
         rows = []
-        for key in self.keys:
+        for place, key in enumerate(self.keys):
             row: Row = {}
             for name in self.names:
                 if name in self.by:
                     row[name] = key[self.by.index(name)]
                     continue
-                table = self._tables[self.aggregates.index(name)]
-                found = figures[name].get(key or (_NO_GROUPS,), {})
-                columns = layout_of(table.answers).names
-                row |= {_name_figure(name, column): found.get(column) for column in columns}
+                columns, found = figures[name]
+                row |= {_name_figure(name, column): found[place][column] for column in columns}
             rows.append(row)
         return rows
 
@@ -144,7 +128,9 @@ class SelectAnswers:
         more = len(self.keys) - _SHOWN
         tail = [f"… and {more} more"] if more > 0 else []
         facts = fact_lines(keep_key_whole(self._facts(ledger)))
-        return "\n".join(["\n\n".join(blocks), *tail, "", *facts])
+        seeded = mark(self._tables[0].receipt)
+        head = [seeded.removesuffix(": ")] if seeded else []
+        return "\n".join([*head, "\n\n".join(blocks), *tail, "", *facts])
 
     __str__ = to_text
 
@@ -159,10 +145,13 @@ class SelectAnswers:
             f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>"
             for label, text in self._facts("")
         )
-        return f"<table>{lines}</table><table>{facts}</table>"
+        seeded = escape(mark(self._tables[0].receipt).removesuffix(": "))
+        head = f"<caption>{seeded}</caption>" if seeded else ""
+        return f"<table>{head}{lines}</table><table>{facts}</table>"
 
     def __repr__(self) -> str:
-        return f"SelectAnswers({', '.join(self.names)}: {len(self)} rows)"
+        seeded = mark(self._tables[0].receipt)
+        return f"{seeded}SelectAnswers({', '.join(self.names)}: {len(self)} rows)"
 
     def _cut_blocks(self, width: int = _WIDTH) -> list[tuple[list[list[str]], list[int]]]:
         """Return tables of cells that are each at most so wide, with their left-aligned columns."""
@@ -187,21 +176,17 @@ class SelectAnswers:
         table = self._tables[self.aggregates.index(name)]
         layout = layout_of(table.answers)
         whole = bool(len(table)) and "value" in layout.whole(table.answers)
-        cells = {
-            key: layout.cells(figures, answer, whole)[:2]
-            for key, answer, figures in zip(
-                table.keys, table.answers, layout.figures(table.answers), strict=True
-            )
-        }
-        header = [printable(name), layout.header[0]]
-        return [header, *(cells.get(key or (_NO_GROUPS,), [_HIDDEN, ""]) for key in shown)]
+        first = table.answers[: len(shown)]
+        figures = zip(layout.figures(first), first, strict=True)
+        cells = (layout.cells(own, answer, whole)[:2] for own, answer in figures)
+        return [[printable(name), layout.header[0]], *cells]
 
     def _facts(self, ledger: str) -> list[Fact]:
         """Return the facts about each aggregate, then those about all of them."""
         subjects = [table.subject for table in self._tables]
         omitted = [rule for rule in subjects[0].omitted if all(rule in s.omitted for s in subjects)]
-        notes = tuple(dict.fromkeys(note for subject in subjects for note in subject.notes))
-        shared = replace(subjects[0], omitted=tuple(omitted), notes=notes)
+        known = tuple(dict.fromkeys(note for subject in subjects for note in subject.notes))
+        shared = replace(subjects[0], omitted=tuple(omitted), notes=known)
         facts, tables = list[Fact](), list(zip(self.aggregates, self._tables, strict=True))
         for name, table in tables:
             own = [rule for rule in table.subject.omitted if rule not in omitted]
@@ -213,34 +198,15 @@ class SelectAnswers:
         first = replace(self._tables[0], about=shared)
         closing = [fact for fact in closing_facts(first, ledger=ledger) if fact[0] != "Counted"]
         total = replace(first, privacy=first.total_privacy)
-        return [*facts, ("Guarantee", table_guarantee(total)), *closing, *self._note_discovery()]
-
-    def _note_discovery(self) -> list[Fact]:
-        """Return the note on discovered groups, with the counts of hidden ones."""
-        found = {
-            name: table.subject
-            for name, table in zip(self.aggregates, self._tables, strict=True)
-            if table.discovered
-        }
-        if not found:
-            return []
-        limits = {subject.hidden_up_to for subject in found.values()}
-        shown = [f"{subject.hidden_up_to} ({name})" for name, subject in found.items()]
-        count = str(limits.pop()) if len(limits) == 1 else ", ".join(shown)
-        note = (
-            f"Groups were discovered from the data. Groups with a noisy count of {count} or less "
-            "are hidden, so the rows need not add up to the total."
-        )
-        if any(subject.selected for subject in found.values()):
-            note += (
-                " A small group can appear by chance: its 95% intervals may then miss the true "
-                "values, but max errors still hold."
-            )
-        return [("Note", printable(note))]
+        unbounded = any(print_cells(table)[1] == NONE for table in self._tables)
+        chosen = any(subject.selected for subject in subjects)
+        about = replace(subjects[0], selected=chosen)
+        notes = note_discovery(first, NONE if unbounded else None, "row", about)
+        return [*facts, ("Guarantee", table_guarantee(total)), *closing, *notes]
 
     # ------------------------------------------------------------------------------ export
 
-    def joint_columns(self) -> list[ExportedColumn]:
+    def exported_columns(self) -> list[ExportedColumn]:
         """Return the columns of an export: those of :meth:`rows`."""
         columns: dict[str, ExportedColumn] = {}
         for name in self.names:
@@ -249,14 +215,11 @@ class SelectAnswers:
                 columns[name] = make_keys(name, [key[place] for key in self.keys])
                 continue
             table = self._tables[self.aggregates.index(name)]
-            places = {key: place for place, key in enumerate(table.keys)}
             names = layout_of(table.answers).names
             for column in export_columns(table):
                 if column.name in names:
-                    found = [places.get(key or (_NO_GROUPS,)) for key in self.keys]
-                    values = [None if at is None else column.values[at] for at in found]
                     own = _name_figure(name, column.name)
-                    columns[own] = ExportedColumn(own, column.kind, values, column.long)
+                    columns[own] = replace(column, name=own)
         return list(columns.values())
 
     def exported_about(self) -> Json:
@@ -270,30 +233,6 @@ class SelectAnswers:
             },
         }
 
-    @property
-    def _exported(self) -> Any:
-        return self  # an export takes anything that has these columns
-
-    def to_arrow(self) -> "pyarrow.Table":
-        """Return an Arrow table with a row for each group."""
-        return export.to_arrow(self._exported)
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Return a pandas frame with a row for each group."""
-        return export.to_pandas(self._exported)
-
-    def to_polars(self) -> "polars.DataFrame":
-        """Return a polars frame with a row for each group."""
-        return export.to_polars(self._exported)
-
-    def to_csv(self, path: str | Path, *, overwrite: bool = False, formulas: bool = False) -> Path:
-        """Write a CSV file with a line for each group, as :meth:`GroupedAnswers.to_csv` does."""
-        return export.to_csv(self._exported, path, overwrite=overwrite, formulas=formulas)
-
-    def to_parquet(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write a Parquet file: the table of :meth:`to_arrow` with its metadata."""
-        return export.to_parquet(self._exported, path, overwrite=overwrite)
-
     def to_dict(self) -> Json:
         """Return all answers as JSON: those of each aggregate by its name (docs/answers.md)."""
         tables = zip(self.aggregates, self._tables, strict=True)
@@ -302,11 +241,6 @@ class SelectAnswers:
             "by": list(self.by),
             "aggregates": {name: table.to_dict() for name, table in tables},
         }
-
-    def to_json(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write :meth:`to_dict` to a JSON file."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
-        return write_table(path, lambda file: file.write(f"{text}\n".encode()), overwrite=overwrite)
 
 
 def make_answers(select: Select, results: Sequence[TableResult]) -> SelectAnswers:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Text, Words
 from leastnoise.tables.keys import Groups
-from leastnoise.tables.queries.planned_query import Unit
+from leastnoise.tables.queries.planned_query import TableUnit
 from leastnoise.tables.queries.query import Query
-from leastnoise.tables.registration import Bounds
 from leastnoise.tables.sources import Source
 from leastnoise.tables.sql.aggregates import (
     Aggregate,
@@ -27,6 +26,7 @@ from leastnoise.tables.sql.conditions import read_condition
 from leastnoise.tables.sql.parsing import parse_select, too_deep
 from leastnoise.tables.sql.rejections import check_fields, reject, reject_node
 from leastnoise.tables.sql.values import ValueReader
+from leastnoise.tables.table_query import Bounds
 from leastnoise.tables.where import (
     Column,
     ColumnExpression,
@@ -73,6 +73,11 @@ class Select:
         )
 
     @property
+    def by_columns(self) -> tuple[ColumnExpression, ...]:
+        """The columns to group by, as a query takes them."""
+        return tuple(map(ColumnExpression, self.by))
+
+    @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         """The aggregates, in the order of the SELECT."""
         return tuple(
@@ -100,7 +105,7 @@ class Select:
                 Words("groups=", "--group") + " needs GROUP BY", fix="Add GROUP BY, or omit it."
             )
         check_bounds(bounds, [each.column for each in self.aggregates if each.column is not None])
-        shared: dict[str, object] = {"by": tuple(map(ColumnExpression, self.by))}
+        shared: dict[str, object] = {"by": self.by_columns}
         shared |= {"groups": groups, "max_groups": max_groups}
         queries = []
         for aggregate in self.aggregates:
@@ -111,7 +116,9 @@ class Select:
         return queries
 
 
-def read_select(text: str, source: Source, unit: Unit, params: Parameters | None = None) -> Select:
+def read_select(
+    text: str, source: Source, unit: TableUnit, params: Parameters | None = None
+) -> Select:
     """Read the text of a SELECT.
 
     Args:
@@ -130,7 +137,7 @@ def read_select(text: str, source: Source, unit: Unit, params: Parameters | None
         raise too_deep() from None
 
 
-def _read(tree: "exp.Select", source: Source, unit: Unit, params: GivenParameters) -> Select:
+def _read(tree: "exp.Select", source: Source, unit: TableUnit, params: GivenParameters) -> Select:
     check_fields(tree, "expressions", "from_", "where", "group")
     values = ValueReader(source, _read_from(tree.args.get("from_"), source), params)
     names = [_read_alias(node) for node in tree.expressions]
@@ -266,7 +273,7 @@ def _resolve(
 
 
 def _read_content(
-    node: "exp.Expression", by: list[Value], values: ValueReader, unit: Unit
+    node: "exp.Expression", by: list[Value], values: ValueReader, unit: TableUnit
 ) -> Value | Aggregate:
     """Return the column of groups or the aggregate that a node is."""
     from sqlglot import exp
@@ -299,7 +306,7 @@ def _check_columns(select: Select, by: list[Value]) -> None:
     """Reject a SELECT without aggregates, without a column of GROUP BY, or with equal names."""
     if not select.aggregates:
         raise InvalidParameter(
-            "SELECT must have an aggregate", got="none", fix="Add for instance COUNT(*)."
+            "SELECT must have an aggregate", got="none", fix="Add, for example, COUNT(*)."
         )
     missing = [value for value in by if value not in select.by]
     if missing:
@@ -331,11 +338,11 @@ def _check_known(column: Value, known: Mapping[str, object]) -> None:
     """Reject a column without clipping bounds."""
     name = column.name if isinstance(column, Column) else str(column)
     if name not in known:
-        fix: Text = "Give for instance " + Words(
+        fix: Text = "Give, for example, " + Words(
             f"bounds={{{name!r}: (0, 200_000)}}", f"--bounds {name} 0 200000"
         )
         raise InvalidParameter(
-            Words("bounds", "--bounds") + f" must be given for {quote(name)}, or by a card",
+            Words("bounds", "--bounds") + f" must be given for {quote(name)}, here or in a card",
             got="none",
             fix=fix + ", chosen without looking at the data.",
         )
