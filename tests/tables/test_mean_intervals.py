@@ -127,12 +127,12 @@ def test_an_interval_of_a_mean_beyond_the_bounds_is_not_a_point(privacy: ln.Priv
     for index in (at_bound - noise.half_width_in_steps(LEVEL), 2 * at_bound, 9 * at_bound):
         lower = released(200, index, mechanisms)
         low, high = lower.interval()
-        sure = lower.interval(1) if privacy.delta else MEAN.bounds
+        sure = lower.interval(1) if privacy.delta else lower.bounds
         assert sure[0] <= low == 0 <= high <= sure[1]
         width = noise.half_width_in_steps(LEVEL) * noise.step / 200
         assert high >= min(width, sure[1])
         upper = released(200, -index, mechanisms).interval()
-        assert upper == (100 - high, 100)
+        assert upper == (100 - high, Fraction(100))
 
 
 def test_the_box_of_both_intervals_covers_more() -> None:
