@@ -88,7 +88,8 @@ def test_bounds_are_a_line_and_advice_about_stored_answers_is_not_drawn() -> Non
     people = ln.protect(census(), unit="person_id", max_rows=1, ledger=ledger)
     for _ in range(2):
         found = people.estimate_bounds("age", privacy=ln.Privacy(1))
-    assert found.receipt is not None and found.receipt.reused
+    assert found.receipt is not None
+    assert found.receipt.reused
     panel = drawn(found)
     assert marks(panel) == ["rule", "tick", "tick"]
     ends = [layer["encoding"]["x"]["field"] for layer in panel["layer"]]

@@ -294,7 +294,7 @@ def test_a_missing_column_of_a_file_with_another_delimiter_names_the_option(
 ) -> None:
     file = tmp_path / "visits.csv"
     file.write_text(f"patient{sign}ward\np1{sign}icu\n", "utf-8")
-    with pytest.raises(InvalidParameter, match="No column 'patient' in visits") as caught:
+    with pytest.raises(InvalidParameter, match="No column 'patient' in ") as caught:
         protect(file, unit="patient", max_rows=1, ledger=UNRECORDED)
     assert f"If that separates columns, pass {python}." in str(caught.value)
     assert f"If that separates columns, pass {command}." in caught.value.advice

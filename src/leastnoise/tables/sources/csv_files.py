@@ -230,10 +230,7 @@ def check_names(names: list[str], of: str = "The first line of a CSV file") -> l
 
 
 def advise_column(name: str, columns: Collection[str]) -> Text:
-    """Return the advice for a name that no column has: the nearest name, or a delimiter."""
-    near = find_nearest(name, columns)
-    if near:
-        return f"Did you mean {near!r}?"
+    """Return the advice for a name that no column has: a delimiter, or the nearest name."""
     only = next(iter(columns)) if len(columns) == 1 else ""
     for sign, command in _OTHER_DELIMITERS.items():
         if sign in only:
@@ -241,4 +238,5 @@ def advise_column(name: str, columns: Collection[str]) -> Text:
             return f"Its only column has {sign!r} in its name. If that separates columns, pass " + (
                 option + "."
             )
-    return "Check the names of its columns."
+    near = find_nearest(name, columns)
+    return f"Did you mean {near!r}?" if near else "Check the names of its columns."
