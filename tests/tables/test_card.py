@@ -141,6 +141,14 @@ def test_queries_omit_what_the_card_states(people: Any) -> None:
     assert {one.dataset for one in people.ledger.releases} == {"people"}
 
 
+def test_a_share_outside_takes_the_bounds_of_the_card(people: Any) -> None:
+    answer = people.clipped_share("income", share="1/100")
+    low, high = people.card.columns["income"].bounds
+    assert answer.subject.title == f"share of income outside [{low}, {high}]"
+    again = people.clipped_share("income", bounds=(low, high), share="1/100")
+    assert again.receipt.reused
+
+
 def test_the_card_is_an_attribute(people: Any) -> None:
     assert isinstance(people.card, Card)
     assert people.card.unit == "person"
