@@ -9,14 +9,13 @@ from leastnoise.cli import options
 from leastnoise.cli.app import StrictCommand
 from leastnoise.cli.output import (
     format_explain_command,
-    format_rounded_guarantee,
     print_facts,
     print_json,
     print_words,
     privacy_data,
 )
 from leastnoise.cli.request_file import Entry, read_entries
-from leastnoise.core.exact import format_exact, format_ratio, format_up, parse_count, quote
+from leastnoise.core.exact import format_ratio, format_up, parse_count, quote
 from leastnoise.core.privacy import Privacy
 from leastnoise.costs import Cost
 from leastnoise.errors import InvalidParameter
@@ -275,5 +274,5 @@ def _parse_release(entry: Entry) -> tuple[object, int, list[str]]:
     except InvalidParameter as error:
         raise entry.restate(error) from None
     name = entry.word("name") or f"{entry.place[1] + 1}" if entry.place else ""
-    cells = [format_exact(privacy.epsilon), format_rounded_guarantee(privacy).split("δ = ")[1]]
+    cells = [format_up(privacy.epsilon), format_up(privacy.delta)]
     return part, times, [name, *cells, family or "any", str(times)]

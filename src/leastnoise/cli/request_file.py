@@ -44,7 +44,7 @@ class Entry:
         path: tuple[str | int, ...] = (*self.place, *([field] if field in self.fields else []))
         where = [self.name]
         if self.text and path:
-            from leastnoise.tables.card.lines import find_lines  # only where there is an error
+            from leastnoise.tables import find_lines  # only where there is an error
 
             line = find_lines(self.text).get(path)
             where += [f"line {line}"] if line else []
@@ -64,7 +64,8 @@ class Entry:
 
     def restate(self, error: InvalidParameter) -> InvalidParameter:
         """Return an error of the library with the place of the field that it names first."""
-        field = error.problem.split(" ", 1)[0]
+        named = (name for name in self.fields if error.problem.startswith(f"{name} "))
+        field = next(named, "")
         return self.error(error.problem, field, got=error.got, fix="Correct the file.")
 
     def flag(self, name: str) -> bool:

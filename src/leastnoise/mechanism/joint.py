@@ -542,7 +542,7 @@ def _parse_numbers(
     )
     if len(given) != len(sensitivity):
         raise InvalidParameter(
-            "integer must be a boolean, or one for each number",
+            parameter("integer") + " must be a boolean, or one for each number",
             got=f"{len(given)} for {len(sensitivity)} numbers",
             fix="Write for instance integer=[True, False].",
         )
