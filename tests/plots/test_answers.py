@@ -75,12 +75,31 @@ def test_a_quantile_shows_its_bin_and_no_interval_that_it_does_not_have() -> Non
     panel = drawn(grouped([quantile(3)], ["n"]))
     assert [(row["value"], row["low"], row["high"]) for row in rows(panel)] == [(4.375, 3.75, 5.0)]
     assert caption(panel)[:2] == [
-        "Error bars: the selected bin",
+        "Bars: the selected bin, not an error",
         "Rank error: at most 4 rows in every group (95% confidence)",
     ]
     wide = drawn(grouped([quantile(3, ends=(2, 7), confidence=Fraction(9, 10))], ["n"]))
     assert caption(wide)[0] == "Error bars: 90% interval of each group, taken alone"
     assert [(row["low"], row["high"]) for row in rows(wide)] == [(2.5, 10.0)]
+
+
+def test_bounds_are_a_line_and_advice_about_stored_answers_is_not_drawn() -> None:
+    ledger = ln.testing.NotPrivateLedger(seed=1)
+    people = ln.protect(census(), unit="person_id", max_rows=1, ledger=ledger)
+    for _ in range(2):
+        found = people.estimate_bounds("age", privacy=ln.Privacy(1))
+    assert found.receipt is not None
+    assert found.receipt.reused
+    panel = drawn(found)
+    assert marks(panel) == ["rule", "tick", "tick"]
+    ends = [layer["encoding"]["x"]["field"] for layer in panel["layer"]]
+    assert ends == ["low", "low", "high"]
+    assert panel["layer"][0]["encoding"]["x2"]["field"] == "high"
+    ((low, high),) = [(row["low"], row["high"]) for row in rows(panel)]
+    assert (Fraction(low), Fraction(high)) == found.bounds
+    assert caption(panel)[0] == "Bars: from the lower to the upper bound"
+    assert "pass fresh=True" in str(found)
+    assert not any("fresh=True" in line for line in caption(panel))
 
 
 @pytest.mark.parametrize(

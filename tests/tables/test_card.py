@@ -141,6 +141,14 @@ def test_queries_omit_what_the_card_states(people: Any) -> None:
     assert {one.dataset for one in people.ledger.releases} == {"people"}
 
 
+def test_a_share_outside_takes_the_bounds_of_the_card(people: Any) -> None:
+    answer = people.clipped_share("income", share="1/100")
+    low, high = people.card.columns["income"].bounds
+    assert answer.subject.title == f"share of income outside [{low}, {high}]"
+    again = people.clipped_share("income", bounds=(low, high), share="1/100")
+    assert again.receipt.reused
+
+
 def test_the_card_is_an_attribute(people: Any) -> None:
     assert isinstance(people.card, Card)
     assert people.card.unit == "person"
@@ -763,7 +771,9 @@ def test_a_wrong_card_is_rejected_with_its_line(write: Write, name: str) -> None
 
 def test_a_limit_of_an_analyst_in_an_allocation_is_rejected(write: Write) -> None:
     for change in (('"basic"', '"gaussian"'), ('accounting = "basic"', 'allocation = "reports"')):
-        with pytest.raises(InvalidParameter, match="no limit of their own in an allocation"):
+        with pytest.raises(
+            InvalidParameter, match="A limit of an analyst needs basic accounting and no allocation"
+        ):
             read_card(write(change))
     both = ('accounting = "basic"', 'accounting = "gaussian"\nallocation = "reports"')
     with pytest.raises(InvalidParameter, match="allocation is for accounting basic"):

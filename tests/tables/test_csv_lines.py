@@ -283,3 +283,23 @@ def test_a_line_inside_of_quotes_is_a_row_of_its_own_and_every_page_says_so(
         assert "one line is one row" in said.lower()
         assert "could otherwise write lines that count as other units" in said
         assert "convert" in said.lower()
+
+
+@pytest.mark.parametrize(
+    ("sign", "python", "command"),
+    [(";", "delimiter=';'", "--delimiter ';'"), ("\t", "delimiter='\\t'", "--delimiter tab")],
+)
+def test_a_missing_column_of_a_file_with_another_delimiter_names_the_option(
+    sign: str, python: str, command: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "visits.csv"
+    file.write_text(f"patient{sign}ward\np1{sign}icu\n", "utf-8")
+    with pytest.raises(InvalidParameter, match="No column 'patient' in ") as caught:
+        protect(file, unit="patient", max_rows=1, ledger=UNRECORDED)
+    assert f"If that separates columns, pass {python}." in str(caught.value)
+    assert f"If that separates columns, pass {command}." in caught.value.advice
+    with pytest.raises(
+        InvalidParameter, match="names a column 'age' that the table lacks"
+    ) as typed:
+        protect(file, unit=None, ledger=UNRECORDED, types={"age": int})
+    assert python in str(typed.value)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import leastnoise as ln
 from leastnoise.errors import InvalidParameter, LeastnoiseError
-from leastnoise.tables import ProtectedTable, SelectAnswers
+from leastnoise.tables import ExtremeAnswer, ProtectedTable, SelectAnswers
 from leastnoise.tables.bounding import ADD_REMOVE, REPLACE
 from leastnoise.tables.execute import make_batches
 from leastnoise.tables.queries.plan import plan_query
@@ -426,6 +426,17 @@ def test_a_select_without_groups_is_one_row() -> None:
     below = sum(age < 18 for age in PEOPLE["age"].to_pylist())
     assert (len(answers), answers.rows()[0]["count(*)"]) == (1, below)
     assert str(answers).splitlines()[0].split() == ["count(*)", "95%", "interval"]
+
+
+def test_an_extreme_states_the_rows_beyond_it() -> None:
+    answers = protect().sql(
+        "SELECT MIN(age) AS low FROM people", privacy=ln.Privacy(1), bounds={"age": (0, 120)}
+    )
+    one = answers["low"]
+    assert isinstance(one, ExtremeAnswer)
+    head, first = answers.to_text().splitlines()[:2]
+    assert head.split() == ["low", "rows", "beyond", "(95%)"]
+    assert first.split()[1:] == [str(one.rows_beyond()), "rows"]
 
 
 def test_one_count_decides_which_groups_are_shown_for_all() -> None:

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -45,6 +45,8 @@ _BAND = 60
 # Browsers count in floats, which represent these integers exactly.
 _EXACT = 1 << 53
 _GREY, _FILL = "#555555", "#9bafc6"
+# Figures that bound a number of rows, with their labels.
+_ROWS = {"rows_beyond": "Rows beyond", "rows_outside": "Rows outside each end"}
 # The axis of values.
 _VALUES = {"tickCount": 6, "grid": True, "gridColor": "#e5e5e5", "domain": False, "ticks": False}
 
@@ -68,6 +70,7 @@ class _Words(NamedTuple):
     ends: str
     facts: list[Fact]
     marks: str = "Error bars"
+    dots: bool = True
 
 
 def answer(result: "GroupedAnswers[TableAnswer] | TableAnswer | Answer") -> "ChartType":
@@ -132,7 +135,7 @@ def _draw_groups(result: "GroupedAnswers[TableAnswer]") -> tuple[Any, _Words]:
     rows: Any = result.to_dict()["rows"]
     words.facts[:0] = _summarize_errors(rows, words)
     places = _find_places(result)
-    line = places is not None and len(result) > 1
+    line = places is not None and len(result) > 1 and words.dots
     most = _MOST_POINTS if line else _MOST
     if len(result) > most:
         words.facts.insert(0, ("Groups", f"the first {most} of {len(result):,} are drawn"))
@@ -154,13 +157,15 @@ def _describe(
     result: "GroupedAnswers[TableAnswer] | TableAnswer", answers: Sequence[TableAnswer]
 ) -> _Words:
     """Return the words of a figure: those of the printed answer."""
-    subject = result.subject
+    subject, names = result.subject, layout_of(answers).names
     return _Words(
         title=printable(subject.heading),
         axis=printable(subject.statistic),
         by=", ".join(map(printable, result.names)) if isinstance(result, GroupedAnswers) else "",
         ends=_name_ends(answers),
         facts=picture_facts(result),
+        marks="Error bars" if interval_confidence(answers) is not None else "Bars",
+        dots="lower_bound" not in names,
     )
 
 
@@ -170,6 +175,10 @@ def _summarize_errors(rows: Sequence[Any], words: _Words) -> list[Fact]:
     if "rank_error" in rows[0]:
         most = math.ceil(max(row["rank_error"] for row in rows))
         facts.append(("Rank error", f"at most {most:,} rows in every group (95% confidence)"))
+    for figure, label in _ROWS.items():
+        if figure in rows[0]:
+            most = max(row[figure] for row in rows)
+            facts.append((label, f"at most {most:,} in every group (95% confidence)"))
     errors = [row["max_error"] for row in rows]
     if None not in errors and "Max error" not in dict(words.facts):
         facts.append(("Max error", f"at most {format_error(Fraction(max(errors)))} in every group"))
@@ -181,7 +190,10 @@ def _name_ends(answers: Sequence[TableAnswer]) -> str:
     confidence = interval_confidence(answers)
     if confidence is not None:
         return f"{format_exact(confidence * 100)}% interval"
-    return "the selected bin" if "bin_low" in layout_of(answers).names else ""
+    names = layout_of(answers).names
+    if "lower_bound" in names:
+        return "from the lower to the upper bound"
+    return "the selected bin, not an error" if "bin_low" in names else ""
 
 
 def _shorten(part: int | str | date) -> str:
@@ -216,7 +228,7 @@ def _read_points(names: Sequence[str], places: Sequence[float], rows: Sequence[A
     points = []
     for name, place, row in zip(names, places, rows, strict=True):
         value = row["value"]
-        low, high = (row.get(end, row.get(f"bin_{end}", value)) for end in ("low", "high"))
+        low, high = (_find_end(row, end) for end in ("low", "high"))
         if None in (value, low, high):
             raise InvalidParameter(
                 "A figure needs values within the range of floats",
@@ -225,6 +237,12 @@ def _read_points(names: Sequence[str], places: Sequence[float], rows: Sequence[A
             )
         points.append(Point(name, value, low, high, place))
     return points
+
+
+def _find_end(row: Mapping[str, Any], end: str) -> Any:
+    """Return an end of what is drawn around a value: an interval, a bin or bounds."""
+    wide = {"low": "lower_bound", "high": "upper_bound"}
+    return next((row[name] for name in (end, f"bin_{end}", wide[end]) if name in row), row["value"])
 
 
 def _make_different(names: Sequence[str]) -> list[str]:
@@ -274,16 +292,17 @@ def _draw_rows(points: Sequence[Point], words: _Words, *, bars: bool) -> Any:
         y=alt.Y("group:N", sort=None, title=words.by or None, axis=axis),
         tooltip=_list_tooltips(words),
     )
-    x = alt.X("value:Q", title=words.axis, scale=alt.Scale(zero=bars), axis=_VALUES)
-    layers = [
-        base.mark_bar(color=_FILL, height={"band": 0.7}).encode(x=x)
-        if bars
-        else base.mark_point(color=COLORS[0], filled=True, size=60, opacity=1).encode(x=x)
-    ]
+    place = "value:Q" if words.dots else "low:Q"
+    x = alt.X(place, title=words.axis, scale=alt.Scale(zero=bars), axis=_VALUES)
+    layers = []
+    if bars:
+        layers.append(base.mark_bar(color=_FILL, height={"band": 0.7}).encode(x=x))
+    elif words.dots:
+        dots = base.mark_point(color=COLORS[0], filled=True, size=60, opacity=1)
+        layers.append(dots.encode(x=x))
     if words.ends:
-        layers.append(
-            base.mark_rule(color=COLORS[0], strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
-        )
+        rules = base.mark_rule(color=COLORS[0], strokeWidth=1.5)
+        layers.append(rules.encode(x="low:Q" if words.dots else x, x2="high:Q"))
         layers += [_draw_cap(base, upright=True).encode(x=f"{end}:Q") for end in ("low", "high")]
     return alt.layer(*layers).properties(width=_WIDTH - 100, height=alt.Step(_BAR))
 

@@ -78,6 +78,11 @@ class Quotients:
             return self.middle, self.scale
         return self._clip(index * self.step, count)
 
+    def is_beyond(self, count: int, index: int) -> bool:
+        """Return whether the quotient is outside the bounds before it is clipped to them."""
+        total = self.middle * count + index * self.step
+        return not self.low * count <= total <= self.high * count
+
     def box(self, count: int, index: int, rows: int, total: int) -> tuple[Ratio, Ratio]:
         """Return the least and the largest quotient if |X| ≤ rows and |Y| ≤ total/scale.
 
@@ -99,10 +104,20 @@ class Quotients:
 
         ``reach(j)`` is h·scale for all slopes up to the end of piece j, so ``reach(PIECES)`` is for
         all slopes. If the count is not positive, the ends are the bounds.
+
+        A sum beyond the bounds counts as the nearest sum within them. Otherwise noise could leave
+        no mean in the set, or few, and the interval would be a point. *Proof.* Every mean m between
+        the bounds is on one side of both sums, so m·count is no farther from the nearest sum. So
+        the set only grows. ∎
         """
         if count <= 0:
             return (self.low, self.scale), (self.high, self.scale)
-        total, length, most = index * self.step, self.piece * count, reach(PIECES)
+        ends = ((bound - self.middle) * count for bound in (self.low, self.high))
+        total, length, most = (
+            sorted((*ends, index * self.step))[1],
+            self.piece * count,
+            reach(PIECES),
+        )
         # The pieces from k to k + 1 that intersect the set for the largest h.
         first = max(-PIECES, (total - most) // length)
         last = min(PIECES - 1, (total + most) // length)

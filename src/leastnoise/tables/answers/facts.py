@@ -144,6 +144,11 @@ def closing_facts(answer: Printed, *, ledger: str = "") -> list[Fact]:
     return [(label, printable(text)) for label, text in about if text]
 
 
+def reused_advice(answer: Printed) -> list[Fact]:
+    """Return the advice about a stored answer, as :func:`closing_facts` does in Python."""
+    return reused_facts(answer.receipt, _NEW_DATA.python)
+
+
 def keep_key_whole(facts_: Sequence[Fact]) -> list[Fact]:
     """Return facts whose key is not broken across lines."""
     return [(label, keep_together(text) if label == "Key" else text) for label, text in facts_]

@@ -13,6 +13,7 @@ from leastnoise.tables.answers.facts import (
     facts,
     keep_key_whole,
     max_error_fact,
+    reused_advice,
     table_guarantee,
 )
 from leastnoise.tables.answers.layout import NONE, TableAnswer, layout_of
@@ -59,7 +60,7 @@ def as_html(answers: "GroupedAnswers[TableAnswer]") -> str:
 
 
 def picture_facts(answers: "GroupedAnswers[TableAnswer] | TableAnswer") -> list[Fact]:
-    """Return the facts to state below a picture: all but the entry in the ledger."""
+    """Return the facts to state below a picture: all but the entry in the ledger and its advice."""
     from leastnoise.tables.answers.grouped import GroupedAnswers
 
     if isinstance(answers, GroupedAnswers):
@@ -67,7 +68,8 @@ def picture_facts(answers: "GroupedAnswers[TableAnswer] | TableAnswer") -> list[
         known = _make_facts(answers, errors, each="group")
     else:
         known = facts(answers, answers.result())
-    return [(label, text) for label, text in known if label not in _OF_LEDGER]
+    advice = reused_advice(answers)
+    return [fact for fact in known if fact[0] not in _OF_LEDGER and fact not in advice]
 
 
 def _format_line(line: list[str], tag: str, keys: int) -> str:

@@ -334,7 +334,8 @@ def _parse_analysts(fields: Fields, ledger: LedgerRules | None) -> Mapping[str, 
         limit = _parse_privacy(own)
         if limit is not None and squared:
             raise own.error(
-                "An analyst has no limit of their own in an allocation", fix="Remove the limit."
+                "A limit of an analyst needs basic accounting and no allocation",
+                fix='Remove the limit, or write accounting = "basic" and no allocation.',
             )
         return limit
 

@@ -45,6 +45,8 @@ class ClippedShare(Mean):
 
     @property
     def _outside(self) -> str:
+        if self.bounds is None:  # before a card has stated them
+            return f"{self.column} outside its bounds"
         return f"{self.column} outside [{', '.join(map(format_exact, self.clipping_bounds))}]"
 
     @property

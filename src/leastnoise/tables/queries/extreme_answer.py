@@ -176,7 +176,7 @@ def _figures(answers: Sequence[ExtremeAnswer]) -> Iterator[Figures]:
 
 def _print_row(_: Figures, answer: ExtremeAnswer, __: bool) -> list[str]:
     few = format_rows(Fraction(answer.rows_beyond()))
-    return [answer._format_value(), format_ends(answer.bin_bounds), few, NONE]
+    return [answer._format_value(), few, format_ends(answer.bin_bounds), NONE]
 
 
 def _find_integers(answers: Sequence[ExtremeAnswer]) -> set[str]:
@@ -195,7 +195,7 @@ ExtremeAnswer.layout = Layout(
     figures=_figures,
     mechanisms=lambda _: (),
     whole=_find_integers,
-    header=("bin", "rows beyond (95%)", "max error"),
+    header=("rows beyond (95%)", "bin", "max error"),
     cells=_print_row,
     unbounded=_UNBOUNDED,
     with_group=lambda answer, group: replace(answer, subject=replace(answer.subject, group=group)),

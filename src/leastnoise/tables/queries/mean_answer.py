@@ -186,20 +186,33 @@ class _Errors:
         self._reaches: dict[int, int] = {}
         self._quantile: ErrorQuantile | JointErrorQuantile | None = None
         self._box: tuple[int, int] | None = None
+        self._sure: tuple[int, int] | None = None
         of_count, of_sum = count.discretized.noise, total.discretized.noise
         if confidence < 1 and of_count.is_unimodal and of_sum.is_unimodal:
             self._quantile = make_error_quantile(count, total, confidence)
+            if not any(isinstance(farthest(noise), float) for noise in (count, total)):
+                self._sure = self._find_box(Fraction(1))
         else:
             each = confidence_of_each(confidence, 2) if confidence < 1 else confidence
-            reach = half_width(self.total, each) * self.quotients.scale
-            # The true count is an integer, so its distance can be rounded down.
-            self._box = math.floor(half_width(self.count, each)), int(reach)
+            self._box = self._find_box(each)
+
+    def _find_box(self, confidence: Fraction) -> tuple[int, int]:
+        """Return the largest |X| and the largest |Y|·scale, each at this confidence."""
+        reach = half_width(self.total, confidence) * self.quotients.scale
+        # The true count is an integer, so its distance can be rounded down.
+        return math.floor(half_width(self.count, confidence)), int(reach)
 
     def ends(self, count: int, index: int) -> tuple[Ratio, Ratio]:
         """Return the ends of the interval for a released count and the index of a sum."""
         if self._box is not None:
             return self.quotients.box(count, index, *self._box)
-        return self.quotients.fieller(count, index, self._reach)
+        low, high = self.quotients.fieller(count, index, self._reach)
+        if self._sure is not None and self.quotients.is_beyond(count, index):
+            # Fieller's set is then larger than at confidence 1, which every interval lies within.
+            least, most = self.quotients.box(count, index, *self._sure)
+            low = max(low, least, key=lambda end: Fraction(*end))
+            high = min(high, most, key=lambda end: Fraction(*end))
+        return low, high
 
     def largest_error(self, count: int) -> Fraction:
         """Return a bound of the distance between a mean and its interval's ends.

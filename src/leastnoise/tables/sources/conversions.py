@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from leastnoise.core.exact import quote
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.suggestions import find_nearest
 from leastnoise.tables.sources.calendar import parse_time, utc_time
+from leastnoise.tables.sources.csv_files import advise_column
 from leastnoise.tables.sources.functions import engine_function
 
 if TYPE_CHECKING:
@@ -86,10 +86,9 @@ def check_conversions(
     """
     for column, kind in types.items():
         if column not in kinds:
-            near = find_nearest(column, kinds)
             raise InvalidParameter(
                 Words("types", "--type") + f" names a column {quote(column)} that the table lacks",
-                fix=f"Did you mean {near!r}?" if near else "Check the names of its columns.",
+                fix=advise_column(column, kinds),
             )
         of = "zoned" if column in zoned else kinds[column]
         if of != kind and (of, kind) not in _CONVERSIONS:

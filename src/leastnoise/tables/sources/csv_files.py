@@ -24,10 +24,11 @@ advises to convert such files.
 import csv
 import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from leastnoise.errors import InvalidParameter
+from leastnoise.errors import InvalidParameter, Text, Words
+from leastnoise.suggestions import find_nearest
 
 # The texts in answers. They state rules only, because the number of omitted lines reveals data.
 OMITTED = "malformed CSV lines"
@@ -73,6 +74,10 @@ _SPLIT = f"""CASE
 END"""
 # More than there are lines. Without it DuckDB would split each line again for every condition.
 _ALL = 1 << 62
+
+
+# The delimiters besides a comma, as the command line writes them.
+_OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
 
 
 @dataclass(frozen=True)
@@ -222,3 +227,16 @@ def check_names(names: list[str], of: str = "The first line of a CSV file") -> l
             fix="Add a first line, or rename columns.",
         )
     return names
+
+
+def advise_column(name: str, columns: Collection[str]) -> Text:
+    """Return the advice for a name that no column has: a delimiter, or the nearest name."""
+    only = next(iter(columns)) if len(columns) == 1 else ""
+    for sign, command in _OTHER_DELIMITERS.items():
+        if sign in only:
+            option = Words(f"delimiter={sign!r}", f"--delimiter {command}")
+            return f"Its only column has {sign!r} in its name. If that separates columns, pass " + (
+                option + "."
+            )
+    near = find_nearest(name, columns)
+    return f"Did you mean {near!r}?" if near else "Check the names of its columns."

@@ -115,10 +115,9 @@ class Source:
         self.check_allowed(name)
         if name in self.kinds:
             return Column(name)
-        near = find_nearest(name, self.kinds)
         raise InvalidParameter(
             f"No column {quote(name)} in {self.name}",
-            fix=f"Did you mean {near!r}?" if near else "Check the names of its columns.",
+            fix=csv_files.advise_column(name, self.kinds),
         )
 
     def check_allowed(self, column: str) -> None:

@@ -215,14 +215,13 @@ def check_bounds(bounds: object, columns: list[Value]) -> None:
             got=quote(bounds),
             fix='Write, for example, bounds={"income": (0, 200_000)}.',
         )
-    unused = [name for name in bounds if name not in {_spell(column) for column in columns}]
+    names = sorted({_spell(column) for column in columns})
+    unused = [name for name in bounds if name not in names]
     if unused:
         raise InvalidParameter(
             Words("bounds", "--bounds") + " must be of a column in an aggregate",
             got=quote(unused[0]),
-            fix="Spell it as the table does: " + ", ".join(sorted(map(_spell, columns))) + "."
-            if columns
-            else "Omit them.",
+            fix=f"Here they can be of {', '.join(names)}." if names else "Omit them.",
         )
 
 
