@@ -15,6 +15,7 @@ Measurements, one file each:
     distributions  E|X| and E X² of the peers' noise, by formula
     calibrations   the time of calibrations in closed form, comparisons and compositions
     many_answers   many counts under one guarantee, and units that are in many groups
+    joint          joint noise: errors of k counts beside every peer's, and the time of sampling
     solves         certified solves over a grid of guarantees and costs
     starting       import and command line
     installing     megabytes by package

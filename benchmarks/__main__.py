@@ -21,6 +21,7 @@ from benchmarks import (
     draws,
     growth,
     installing,
+    joint,
     ledgers,
     machine,
     many_answers,
@@ -53,6 +54,7 @@ WITH_PEERS: dict[str, Callable[..., Row]] = {
     "accuracy": accuracy.measure,
     "calibrations": calibrations.measure,
     "many_answers": many_answers.measure,
+    "joint": joint.measure,
 }
 
 

@@ -26,7 +26,7 @@ def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, 
         for integer in (False, True):
             say(f"accuracy: (ε, δ) = ({epsilon}, {delta}), {'counts' if integer else 'real'}")
             theirs = {
-                name: _find_distributions(
+                name: find_distributions(
                     peer, float(epsilon), float(delta), integer, plan.moment_seconds
                 )
                 for name, peer in peers.items()
@@ -35,7 +35,7 @@ def measure(plan: Plan, peers: Mapping[str, PeerProcess], missing: Mapping[str, 
                 row: Row = {"guarantee": [epsilon, delta], "integer": integer, "cost": name}
                 row |= _measure_ours(ln.Privacy(epsilon, delta), cost, integer, plan.seconds)
                 row["peers"] = {
-                    peer: _cheapest(of_peer, moment, row["bound"])
+                    peer: find_cheapest(of_peer, moment, row["bound"])
                     for peer, of_peer in theirs.items()
                 }
                 row["rejected"] = {peer: of_peer["rejected"] for peer, of_peer in theirs.items()}
@@ -60,7 +60,7 @@ def _measure_ours(privacy: ln.Privacy, cost: ln.Cost, integer: bool, seconds: fl
     }
 
 
-def _find_distributions(
+def find_distributions(
     peer: PeerProcess, epsilon: float, delta: float, integer: bool, seconds: float
 ) -> Row:
     """Return the distribution of each mechanism for the guarantee, and the reasons of failures."""
@@ -80,8 +80,8 @@ def _find_distributions(
     return {"distributions": distributions_by_name, "rejected": rejected}
 
 
-def _cheapest(of_peer: Row, moment: int, bound: float) -> Row | None:
-    """Return the cheapest mechanism of a peer; None if it has none."""
+def find_cheapest(of_peer: Row, moment: int, bound: float) -> Row | None:
+    """Return the cheapest mechanism of a peer, also relative to a bound; None if it has none."""
     costs = {
         name: distributions.moments(distribution)[moment]
         for name, distribution in of_peer["distributions"].items()

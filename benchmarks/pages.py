@@ -24,6 +24,7 @@ SECTIONS = {
     "Tables": ("querying", "querying_growth"),
     "Quantiles": ("quantiles",),
     "Many answers": ("many_counts", "many_groups"),
+    "Joint noise": ("joint_errors", "joint_times"),
 }
 
 

@@ -22,6 +22,7 @@ TIMES_SQL, TIMES_BOUNDED, TIMES_MEMORY, TIMES_OPENDP = 1.5, 1.2, 1.3, 1.0
 TIMES_CHOOSING = 1.3
 DISCRETIZED_ABOVE = 1e-3
 TIMES_TEXTBOOK = 1.05
+TIMES_PEER_ERROR, JOINT_SAMPLE, TIMES_NUMPY_JOINT = 1.0, 20e-6, 3.0
 TIMES_OPENDP_ERROR, TIMES_PREVIOUS_ERROR, TIMES_PLAIN_RELEASE = 1.0, 1.02, 1.2
 # The memory beyond the result, for any length.
 MEGABYTES = 32.0
@@ -156,6 +157,17 @@ def _many_answers(part: Row) -> Iterator[Target]:
     )
 
 
+def _joint(part: Row) -> Iterator[Target]:
+    for row in part["errors"]:
+        theirs = [error for error in row["peers"].values() if error is not None]
+        if theirs:
+            name = f"error of {row['counts']:,} counts at once"
+            yield name, row["leastnoise"] / min(theirs), TIMES_PEER_ERROR, "× the best peer"
+    yield "joint sample of 10 numbers", part["sample"]["median"], JOINT_SAMPLE, "s"
+    name = f"joint samples of 3 numbers, {part['groups']:,} groups"
+    yield name, part["times_numpy"]["median"], TIMES_NUMPY_JOINT, "× three arrays of numpy"
+
+
 def _median(row: Row, name: str) -> float:
     return float(row["seconds"][name]["median"])
 
@@ -170,4 +182,5 @@ _PARTS: dict[str, Any] = {
     "querying": _querying,
     "quantiles": _quantiles,
     "many_answers": _many_answers,
+    "joint": _joint,
 }

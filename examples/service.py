@@ -139,7 +139,7 @@ def parse_query(asked: object) -> tuple[str, dict[str, Any]]:
     if not isinstance(asked, dict) or not isinstance(name, str) or name not in QUERIES:
         raise InvalidParameter(
             f"A query must be an object with query as one of {', '.join(QUERIES)}",
-            fix='Write for instance {"query": "count", "share": "1/20"}.',
+            fix='Write, for example, {"query": "count", "share": "1/20"}.',
         )
     arguments = {field: value for field, value in asked.items() if field != "query"}
     signature = QUERIES[name].signature
@@ -162,7 +162,7 @@ def _parse(name: str, value: object) -> object:
         if not isinstance(value, dict) or not {"epsilon"} <= value.keys() <= {"epsilon", "delta"}:
             raise InvalidParameter(
                 "privacy must be an object with epsilon and delta",
-                fix='Write for instance {"epsilon": "0.1", "delta": "1e-8"}.',
+                fix='Write, for example, {"epsilon": "0.1", "delta": "1e-8"}.',
             )
         return ln.Privacy(**value)
     if isinstance(value, list):

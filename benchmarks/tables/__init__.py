@@ -41,4 +41,6 @@ TABLES: dict[str, tuple[str, Callable[[Row], str]]] = {
     "quantiles": ("quantiles", releases.quantiles),
     "many_counts": ("many_answers", releases.many_counts),
     "many_groups": ("many_answers", releases.many_groups),
+    "joint_errors": ("joint", releases.joint_errors),
+    "joint_times": ("joint", releases.joint_times),
 }

@@ -1,4 +1,4 @@
-"""Tables about ledgers, table queries, quantiles and many answers."""
+"""Tables about ledgers, table queries, quantiles, many answers and joint noise."""
 
 from benchmarks.formatting import NONE, digits, duration, guarantee, spread, table
 from benchmarks.timing import Row
@@ -112,6 +112,39 @@ def many_counts(part: Row) -> str:
     )
     omitted = [f"Omitted: {name}, {reason}." for name, reason in part["omitted"].items()]
     return "\n\n".join([first, table(heads, rows), *omitted])
+
+
+def joint_errors(part: Row) -> str:
+    """Return E|error| of each of k counts that are released at once."""
+    peers = list(part["errors"][0]["peers"])
+    heads = ["counts", "leastnoise", "noise", *peers]
+    rows = [
+        [
+            f"{row['counts']:,}",
+            digits(row["leastnoise"], 4),
+            row["noise"],
+            *(_number(row["peers"][name], 4) for name in peers),
+        ]
+        for row in part["errors"]
+    ]
+    first = (
+        f"E\\|error\\| of each of k counts at (ε, δ) = {guarantee(part['guarantee'])}, measured "
+        f"{part['date']}. A peer has its cheapest noise for a part (ε/k, δ/k), or for all counts "
+        "together through zCDP if it has that."
+    )
+    omitted = [f"Omitted: {name}, {reason}." for name, reason in part["omitted"].items()]
+    return "\n\n".join([first, table(heads, rows), *omitted])
+
+
+def joint_times(part: Row) -> str:
+    """Return the times of joint samples."""
+    return (
+        f"A joint sample of 10 numbers takes {duration(part['sample']['median'])}. Joint noise of "
+        f"3 numbers for {part['groups']:,} groups takes {duration(part['bulk']['median'])}, "
+        f"{digits(part['times_numpy']['median'])} times as long as three arrays of numpy's "
+        f"uniform floats ({duration(part['numpy']['median'])}). The load of the machine was "
+        f"{part['load']:g}."
+    )
 
 
 def many_groups(part: Row) -> str:

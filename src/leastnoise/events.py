@@ -256,7 +256,7 @@ def subscribe(callback: Callable[[Event], object]) -> Subscription:
         raise InvalidParameter(
             "callback must be a function of an event",
             got=f"an object of type {type(callback).__name__}",
-            fix="Write for instance subscribe(print).",
+            fix="Write, for example, subscribe(print).",
         )
     subscription = Subscription(callback)
     _SUBSCRIPTIONS[subscription] = None

@@ -685,5 +685,5 @@ def test_bounded_noise_has_no_renyi_divergence() -> None:
 
 @pytest.mark.parametrize("order", [1, 0, "0.5", -2])
 def test_an_order_must_be_more_than_one(order: int | str) -> None:
-    with pytest.raises(InvalidParameter, match=r"must be greater than 1, got .* Use for example"):
+    with pytest.raises(InvalidParameter, match=r"must be greater than 1, got .* Use, for example"):
         Profile(Gaussian(1), sensitivity=1).renyi(order)

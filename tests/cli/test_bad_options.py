@@ -1,6 +1,7 @@
 """Errors of commands name options as they are typed, whatever value of an option is wrong."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,8 @@ WORKING = {
     "calibrate": "--epsilon 1 --sensitivity 1 --no-solve --family laplace",
     "compare": "--epsilon 1 --sensitivity 1 --no-solve",
     "release": "42 --epsilon 1/9 --sensitivity 1 --family laplace",
+    "plan": "plan.toml --epsilon 1 --no-solve",
+    "compose": "releases.toml",
     "privacy-for": "--error 2 --confidence 0.95 --delta 0 --sensitivity 1",
     "explain": "--epsilon 1",
     "count": TABLE,
@@ -35,6 +38,7 @@ WORKING = {
     "min": f"{TABLE} income --bounds 0 9",
     "max": f"{TABLE} income --bounds 0 9",
     "estimate-bounds": f"{TABLE} income",
+    "sql": f"{TABLE} 'SELECT SUM(income) FROM people' --bounds income 0 9",
     "quantile": f"{TABLE} income --q 0.5 --bounds 0 9",
     "histogram": f"{TABLE} income --edges 0,5,9 --max-groups 1",
     "ledger create": "b.ledger --epsilon 1",
@@ -72,7 +76,7 @@ OTHERWISE = {
 }
 TABLE_QUERIES = (
     *("sum", "mean", "variance", "std", "clipped-share", "median", "quantile", "histogram"),
-    *("min", "max", "estimate-bounds"),
+    *("min", "max", "estimate-bounds", "sql"),
 )
 
 
@@ -103,7 +107,7 @@ def options_of(name: str) -> list[click.Option]:
 
 def with_value(name: str, option: click.Option, value: str) -> list[str]:
     """Return a working command in which one option has this value."""
-    words = WORKING[name].split()
+    words = shlex.split(WORKING[name])
     if option.opts[0] in words:
         place = words.index(option.opts[0])
         del words[place : place + 1 + option.nargs]
@@ -130,6 +134,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'source = "people.csv"\nunit = "person_id"\nmax_rows = 1\n'
         '[ledger]\npath = "c.ledger"\nepsilon = 1\n'
     )
+    Path("plan.toml").write_text('[[answers]]\nname = "people"\nsensitivity = 1\n')
+    Path("releases.toml").write_text("[[releases]]\nepsilon = 1\n")
     certificate = ln.calibrate(ln.Privacy(1), sensitivity=1, solve=False).certificate
     Path("certificate.json").write_text(certificate.to_json())
     return tmp_path

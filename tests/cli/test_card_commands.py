@@ -147,7 +147,10 @@ def test_an_option_in_place_of_what_the_card_lacks(folder: Path) -> None:
     (folder / "people.toml").write_text(text)
     ask = ["mean", "income", "--card=people.toml", "--epsilon", "0.1"]
     assert "people.toml names no ledger" in call(*ask, "--bounds", "0", "9").stderr
-    assert "--bounds must be given for 'income', or by a card" in call(*ask, "--unrecorded").stderr
+    assert (
+        "--bounds must be given for 'income', here or in a card"
+        in call(*ask, "--unrecorded").stderr
+    )
     assert call(*ask, "--bounds", "0", "9", "--unrecorded").exit_code == 0
     dry = call(*ask, "--bounds", "0", "9", "--dry-run")
     assert (dry.exit_code, dry.stderr) == (0, "")

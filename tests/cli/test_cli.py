@@ -306,6 +306,8 @@ def test_help_has_an_example_that_runs(
     (tmp_path / "certificate.json").write_text(certificate.to_json(), encoding="utf-8")
     ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1, "1e-6")).close()
     shutil.copy(census(), tmp_path / "people.csv")
+    (tmp_path / "answers.toml").write_text('[[answers]]\nname = "people"\nsensitivity = 1\n')
+    (tmp_path / "releases.toml").write_text("[[releases]]\nepsilon = 0.1\ntimes = 9\n")
     monkeypatch.chdir(tmp_path)
     examples = re.findall(r"(?m)^ +(leastnoise .*)$", told.replace("\\\n", ""))
     assert examples
@@ -427,7 +429,11 @@ def test_help_lists_every_command_once_by_purpose_uncut() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["calibrate", "compare", "explain", "paper", "privacy-for", "release", "verify"]
+    "command",
+    [
+        *("calibrate", "compare", "compose", "explain", "paper", "plan", "privacy-for", "release"),
+        "verify",
+    ],
 )
 def test_help_of_a_command_has_groups_and_fits(command: str) -> None:
     told = call(command, "--help").stdout
@@ -508,7 +514,7 @@ def test_exit_codes_have_the_same_words_in_every_help(command: list[str], codes:
 @pytest.mark.parametrize("command", [["count"], ["release"], ["ledger", "show"]])
 def test_the_help_says_what_a_witness_is_for(command: list[str]) -> None:
     told = unwrapped(call(*command, "--help").stdout)
-    assert "--witness WITNESS A file of ledger heads stored elsewhere, or one head; detects" in told
+    assert "--witness WITNESS A file of ledger heads stored elsewhere, or one head. Detects" in told
 
 
 @pytest.mark.parametrize(
@@ -525,7 +531,7 @@ def test_calibrate_prints_the_probability_of_an_exact_release(
     told = unwrapped(call("calibrate", *setting, "--sensitivity", "1").stdout)
     (adjacent,) = re.findall(
         f"Exact release with probability {probability}, the answer is the true value. The atom is "
-        r"its excess over the probability of an adjacent point, ≈?(\S+) ",
+        r"this probability minus that of an adjacent point, ≈?(\S+) ",
         told,
     )
     (atom,) = re.findall(r"Sampled from .*atom=≈?(\S+)\)", told)

@@ -241,17 +241,17 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     ),
     "edges": (
         lambda: HISTOGRAM("age", edges=5),
-        "edges must be a list of 2 to 1001 increasing numbers, got 5. Write for instance edges=[0,"
+        "edges must be a list of 2 to 1001 increasing numbers, got 5. Write, for example, edges=[0,"
         " 18, 65, 120].",
-        "--edges must be a list of 2 to 1001 increasing numbers, got 5. Write for instance --edges "
-        "0,18,65,120.",
+        "--edges must be a list of 2 to 1001 increasing numbers, got 5. Write, for example, "
+        "--edges 0,18,65,120.",
     ),
     "which table": (
         lambda: ln.protect("postgresql://user@host/db", unit=None, ledger=ln.UNRECORDED),
         "A connection string leads to a database, so the table must be named by "
-        "table=, got None. Give for instance table='people'.",
+        "table=, got None. Give, for example, table='people'.",
         "A connection string leads to a database, so the table must be named by "
-        "--table, got none. Give for instance --table people.",
+        "--table, got none. Give, for example, --table people.",
     ),
     "table": (
         lambda: ln.protect("people.csv", table="people", unit=None, ledger=ln.UNRECORDED),

@@ -668,7 +668,7 @@ MISTAKES = [
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0", *HALF, *UNIT, *RECORDED],
-        "Write for instance --edges 0,18,65,120.",
+        "Write, for example, --edges 0,18,65,120.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0 5 9", *HALF, *UNIT, *RECORDED],
@@ -684,7 +684,7 @@ MISTAKES = [
     ),
     (
         ["quantile", "people.csv", "income", "0.5", "--bounds", "0", "9", *HALF, *UNIT, *RECORDED],
-        "Write for instance --q 0.9.",
+        "Write, for example, --q 0.9.",
     ),
     (
         ["histogram", "people.csv", "income", "--edges", "0,,1", *ONE, *HALF, *UNIT, *RECORDED],

@@ -79,7 +79,7 @@ def test_from_one_in_n_on_a_record_can_be_published_outright(delta: str) -> None
     """One record of n drawn at random is (0, 1/n)-private, whoever is in the data."""
     words = unwrapped(ln.Privacy(delta=delta).explain(people=100))
     assert f"n·δ = {100 * Fraction(delta)}" in words
-    assert "publishing the full row of one person, chosen at random, would satisfy" in words
+    assert "publishing the full row of one randomly chosen person would satisfy" in words
     assert "publishing" not in ln.Privacy(delta=delta).explain(people=49)
 
 
@@ -105,7 +105,7 @@ def test_people_are_counted_in_whole_numbers(people: object) -> None:
 def test_uniform_noise_proves_membership_with_all_of_delta(delta: str, shown: int) -> None:
     """GDGK19's noise has a flat profile, with mass at 0 (δ > 1/2 in l1) and without."""
     words = unwrapped(ln.calibrate(ln.Privacy(delta=delta), sensitivity=1).explain())
-    told = 100 * said_probability(words, "reveals with certainty .* with probability at most")
+    told = 100 * said_probability(words, "reveals with certainty .* in the data is at most")
     assert shown * (1 - Fraction(1, 10**6)) <= told <= shown
     assert ("the exact answer is released" in words) == (delta == "0.75")
 
@@ -116,7 +116,7 @@ def test_truncated_noise_proves_it_less_often_than_the_worst_answer_may() -> Non
     weights = [float(mechanism.discretized.noise.pmf(i)) for i in range(20)]
     last = max(i for i, weight in enumerate(weights) if weight)
     told = said_probability(
-        unwrapped(mechanism.explain()), "reveals with certainty .* with probability at most"
+        unwrapped(mechanism.explain()), "reveals with certainty .* in the data is at most"
     )
     assert float(told) == pytest.approx(weights[last], rel=1e-4)
     assert weights[last] < 1e-3

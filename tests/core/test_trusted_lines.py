@@ -16,12 +16,14 @@ from tests.support.trusted_lines import (
     counted,
     printed,
     reached,
+    reached_by_joint_noise,
     reached_by_selection,
 )
 
 MOST = 2600
 MOST_OF_A_FAMILY = 1200
 MOST_OF_A_SELECTION = 800
+MOST_OF_JOINT_NOISE = 1000
 
 
 def test_all_families_together_need_few_lines() -> None:
@@ -55,3 +57,13 @@ def test_a_selection_needs_fewer_still() -> None:
     assert {"Selector.__post_init__", "Selector.choose", "choose", "flip"} <= names
     assert {"Coins.lands", "Coins.lands_if_certain", "probabilities", "ticket_if_accepted"} <= names
     assert any("arrays/selection" in file for file in table)
+
+
+def test_joint_noise_needs_few_lines() -> None:
+    """Its proof and its sampler, unbounded and bounded, but no marginal, interval or cost."""
+    table = counted(reached_by_joint_noise())
+    assert 300 < sum(lines for lines, _ in table.values()) <= MOST_OF_JOINT_NOISE, printed()
+    names = {name for _, functions in table.values() for name in functions}
+    assert {"JointNoise.check_privacy", "JointStaircase.delta", "JointScheme.draw"} <= names
+    assert {"BoundedJointStaircase.delta", "sum_growing", "JointReleaser.prepare"} <= names
+    assert not any(name.startswith("JointMarginal.") for name in names)

@@ -145,7 +145,7 @@ PAGES = [page for page in sorted(ROOT.glob("docs/*.md")) if page.name not in LIS
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
 def test_a_page_begins_with_its_use(page: Path) -> None:
     """A title, and a sentence about what the reader can do or look up."""
-    start = r"# [^\n]+\n\n(After this page you (can|know)|On this page you can look up) "
+    start = r"# [^\n]+\n\n(After reading this page, you (can|know)|On this page you can look up) "
     assert re.match(start, page.read_text(encoding="utf-8"))
 
 

@@ -1,5 +1,8 @@
 """The calls whose sampled noise, certificates, digests and ledger rows may never change.
 
+They are those of 0.5.0, except for means and for ``ask`` without groups, which have joint noise
+since 0.6.0: their draws, and the rows of a ledger from the first mean on.
+
 Nothing here depends on a solver: solved noise is read from the certificates of 0.5.0 that lie
 beside this file, so the recorded numbers are the same on every machine.
 """

@@ -332,8 +332,8 @@ def test_what_does_not_fit_is_rejected_with_what_would(ledger: Any) -> None:
     said = (
         r"Not enough budget in allocation 'survey' of dataset 'data': this release needs 17\d\.\d% "
         r"of μ².*100% of μ² and 100% of γ remain\. Nothing was charged or released\. Releases with "
-        r"ε up to 0\.15\d+ and δ = 0 fit, and Gaussian noise with σ ≥ 5\.25\d·Δ\. It fits into the "
-        r"rest of the ledger outside the allocation"
+        r"ε up to 0\.15\d+ and δ = 0 fit, and Gaussian noise with σ ≥ 5\.25\d·Δ\. This release "
+        r"fits into the budget outside the allocation"
     )
     reject(lambda: large.release(7, ledger=survey), said, ledger, BudgetExceeded)
     ledger.charge(Spending(P("0.2"), described(), {}))

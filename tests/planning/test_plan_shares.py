@@ -147,15 +147,27 @@ def widths(text: str) -> list[int]:
 def test_the_saving_is_stated_with_both_errors(tmp_path: Path) -> None:
     """The errors are those of plans that are made for the two kinds of accounting."""
     with ln.Ledger(tmp_path / "a.ledger", limit=LIMIT) as ledger:
-        plan = ln.plan(ln.Privacy("0.1", "1e-7"), counts(30), solve=False, ledger=ledger)
+        amount = ln.Privacy("0.1", "1e-7")
+        plan = ln.plan(amount, counts(30, family="gaussian"), solve=False, ledger=ledger)
         text = plan.accounting
+        joint = ln.plan(amount, counts(30), solve=False, ledger=ledger)
     with ln.Ledger(tmp_path / "b.ledger", limit=LIMIT, accounting="gaussian") as gaussian:
         other = ln.plan(queries=counts(30), ledger=gaussian, share="1/10")
     assert text is not None
-    assert "costs 10% of ε = 1, δ = 1e-6; with Gaussian accounting it costs 1.0" in text
-    assert "For 10% of the limit the total cost is 67% lower with it: a 95% error" in text
+    assert "costs 10% of ε = 1, δ = 1e-6; with Gaussian accounting, 1.0" in text
+    assert "For 10% of the limit, shared Gaussian noise with Gaussian accounting makes" in text
+    assert "the total cost 67% lower: a 95% error" in text
     assert 1 - other.cost / plan.cost == pytest.approx(0.67, abs=0.01)
     assert widths(text) == [other.rows[0].half_widths[0], plan.rows[0].half_widths[0]]
+    assert joint.accounting is not None
+    assert joint.rows[0].how == "joint"
+    assert "costs 10% of ε = 1, δ = 1e-6. For 10% of the limit, shared" in joint.accounting
+    less = math.floor(100 * (1 - other.cost / joint.cost))
+    assert f"makes the total cost {less}% lower" in joint.accounting
+    assert widths(joint.accounting) == [
+        other.rows[0].half_widths[0],
+        joint.rows[0].half_widths[0],
+    ]
     assert " ".join(text.split()) in " ".join(str(plan).split())
 
 
@@ -165,5 +177,6 @@ def test_a_plan_beyond_the_limit_is_compared_within_it(tmp_path: Path) -> None:
         within = ln.plan(LIMIT, counts(3), solve=False)
     assert plan.accounting is not None
     assert "costs 1000% of" in plan.accounting
-    assert "For 100% of the limit it saves nothing: a 95% error" in plan.accounting
+    assert "For 100% of the limit, shared Gaussian noise" in plan.accounting
+    assert "Gaussian accounting saves nothing: a 95% error" in plan.accounting
     assert widths(plan.accounting)[1] == within.rows[0].half_widths[0]

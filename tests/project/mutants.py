@@ -536,7 +536,7 @@ LEDGERS = [
     Mutant(
         "groups of a unit that are not counted in an allocation",
         "leastnoise.tables.release:PreparedRelease.gaussian_cost",
-        replace("mechanism.gaussian_cost * number.touched", "mechanism.gaussian_cost"),
+        replace("noise.gaussian_cost * times", "noise.gaussian_cost"),
         f"{ALLOCATIONS}::test_what_table_queries_cost",
     ),
     Mutant(
@@ -640,7 +640,10 @@ TABLES = [
     Mutant(
         "a sum released in units, not in steps of its lattice",
         "leastnoise.tables.add_noise:_make_adder",
-        replace("number.step", "Fraction(1)"),
+        replace(
+            "partial(mechanism.releaser.add_noise_to_steps, step=number.step, tape=tape)",
+            "partial(mechanism.releaser.add_noise_to_steps, step=Fraction(1), tape=tape)",
+        ),
         NEAR,
     ),
     Mutant(
@@ -659,7 +662,7 @@ TABLES = [
         "a plan is as private as one of its answers",
         "leastnoise.planning.totals:prove_total",
         replace(
-            "total_cost((mechanism.gaussian_cost for mechanism in mechanisms))",
+            "total_cost((block.gaussian_cost for block, _ in find_blocks(mechanisms)))",
             "mechanisms[0].gaussian_cost",
         ),
         PROVED_SHARED,

@@ -321,7 +321,8 @@ def test_an_update_replaces_the_measured_parts_and_says_when(
     assert updated["targets"] == targets.compare_with_targets(updated["parts"])
     assert updated["targets"] != RESULTS["targets"]
     page = (tmp_path / "results.md").read_text(encoding="utf-8")
-    assert "Measured again later, as stated there: solves." in page
+    later_parts = ", ".join({**RESULTS.get("updated", {}), "solves": {}})
+    assert f"Measured again later, as stated there: {later_parts}." in page
     _, section = page.split("## Certified solves")
     assert "Measured 2099-01-01 00:00 UTC, on" in section.split("\n## ")[0]
     assert "leastnoise 99.0" in section.split("\n## ")[0]

@@ -141,7 +141,7 @@ def call(module: Any, service: Any, path: str, body: bytes = b"", who: str = "an
         ('{"query": "sum", "share": "1/9"}', "lacks a field"),
         ('{"query": "count"}', "Exactly one of privacy="),
         ('{"query": "count", "privacy": 1}', "privacy must be an object"),
-        ('{"query": "count", "share": "1/9", "where": "x x"}', "where must be a condition"),
+        ('{"query": "count", "share": "1/9", "where": "x x"}', "where must be a valid condition"),
         ('{"query": "count", "share": "1/9", "by": 5}', "by"),
         (
             '{"query": "mean", "column": "income", "bounds": [0, 200000], "share": "1/9"}',

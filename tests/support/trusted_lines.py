@@ -16,7 +16,7 @@ from typing import Any
 import leastnoise as ln
 from leastnoise.core.sampling import SYSTEM, coins_of
 from leastnoise.core.selection import Selector
-from leastnoise.mechanism import Discretized
+from leastnoise.mechanism import Discretized, calibrate_joint
 from leastnoise.noise import Rounded, Steps
 
 CORE = Path(ln.__file__).resolve().parent / "core"
@@ -93,6 +93,24 @@ def reached_by_selection() -> set[tuple[Path, Span]]:
     return set(_called(work))
 
 
+def reached_by_joint_noise() -> set[tuple[Path, Span]]:
+    """Return the functions of core that are called where joint noise is proved and sampled."""
+    numbers: dict[str, Any] = {"sensitivity": [1, 50], "integer": [True, False]}
+    mechanisms = [
+        calibrate_joint(ln.Privacy(1), **numbers),
+        calibrate_joint(BOTH, bounded=True, **numbers),
+    ]
+
+    def work() -> None:
+        for mechanism in mechanisms:
+            again = replace(mechanism, noise=replace(mechanism.noise))
+            draw = again.releaser.prepare((42, 4.5))
+            for _ in range(RELEASES):
+                draw()
+
+    return set(_called(work))
+
+
 def _called(work: Callable[[], None]) -> Iterable[tuple[Path, Span]]:
     """Yield the functions of core that ``work`` calls."""
     seen: set[tuple[str, int]] = set()
@@ -159,6 +177,8 @@ def printed() -> str:
         rows.append(f"{sum(lines for lines, _ in counted(functions).values()):6} {family}")
     selection = counted(reached_by_selection())
     rows.append(f"{sum(lines for lines, _ in selection.values()):6} a selection")
+    joint = counted(reached_by_joint_noise())
+    rows.append(f"{sum(lines for lines, _ in joint.values()):6} joint noise")
     for file, (lines, names) in every.items():
         rows.append(f"{lines:6} {file}: {', '.join(names)}")
     return "\n".join(rows)

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import leastnoise as ln
+from leastnoise.core.joint_release import JointRows
 from leastnoise.core.release import Releaser
 from leastnoise.tables import Count, GroupedAnswers, Mean, ProtectedTable, Quantile, Sum
 from tests.support.confidence_intervals import FALSE_ALARM
@@ -151,7 +152,15 @@ def test_a_group_of_one_unit_is_never_shown_not_even_by_the_largest_noise(
         more = beyond + (int(radius) if radius != math.inf else 0)
         return [self.grid.index(*(one * step).as_integer_ratio()) + more for one in numbers]
 
+    def largest_of_joint(self: JointRows, place: int, numbers: Any, step: Any) -> Any:
+        noise = self._releaser.noise
+        radius = noise.marginal(place).radius if noise.steps[place] == 1 else 0
+        grid = self._releaser.grids[place]
+        more = beyond + int(radius)
+        return [grid.index(*(one * step).as_integer_ratio()) + more for one in numbers]
+
     monkeypatch.setattr(Releaser, "add_noise_to_steps", largest)
+    monkeypatch.setattr(JointRows, "add_noise_to_steps", largest_of_joint)
     assert list(grouped(people, question).keys) == [("many",)]
     # The control: by noise that is larger by one, the group of one unit would be shown.
     beyond = 1

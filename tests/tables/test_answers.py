@@ -244,7 +244,7 @@ def test_a_quantile_prints_what_is_known_of_it() -> None:
     assert answer.rank_error() == USUAL_ERROR
     assert answer.max_error == math.inf
     assert str(answer).splitlines() == [
-        "quantile: 3.75 to 5",
+        "quantile: bin 3.75 to 5",
         "rank error at most 4 rows (95% confidence), no max error",
         "ε = 1, δ = 0 per row; not recorded",
     ]
@@ -268,12 +268,12 @@ def test_a_quantile_with_an_interval_prints_it() -> None:
 def test_a_printed_quantile_is_as_fine_as_its_bin_and_holds_it() -> None:
     # 150000/1024 = 146.484375; the 158th bin is 22998.046875 to 23144.53125.
     narrow = quantile(157, high=150_000, bins=1024)
-    assert "quantile: 22998 to 23145" in str(narrow)
+    assert "quantile: bin 22998 to 23145" in str(narrow)
     assert str(grouped([narrow])).splitlines()[3].split()[1:4] == ["22998", "to", "23145"]
     # Edges that are integers print as they are, however wide the bin.
-    assert "quantile: 20007 to 30007" in str(quantile(2, low=7, high=40_007, bins=4))
+    assert "quantile: bin 20007 to 30007" in str(quantile(2, low=7, high=40_007, bins=4))
     # Integers print with the last one of the bin; one alone, by itself.
-    assert "quantile: 20007 to 30006" in str(quantile(2, 7, 40_007, 4, integer=True))
+    assert "quantile: bin 20007 to 30006" in str(quantile(2, 7, 40_007, 4, integer=True))
     assert str(quantile(2, 7, 10, 4, integer=True)).startswith("quantile: 9")
     assert quantile(2, 7, 10, 4, integer=True).value == 9
 
@@ -288,7 +288,7 @@ def test_a_printed_bin_holds_the_bin_and_is_hardly_wider(
     low: Fraction, width: Fraction, place: int
 ) -> None:
     answer = quantile(place, low=low, high=low + width)
-    found = re.match(r"quantile: (\S+) to ([\d.-]+)", str(answer))
+    found = re.match(r"quantile: bin (\S+) to ([\d.-]+)", str(answer))
     assert found
     ends = [*map(Fraction, found.groups())]
     edges, size = answer.bin_bounds, width / 8

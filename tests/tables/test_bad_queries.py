@@ -157,11 +157,11 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "an injection": (
         lambda t: t.count(where="age > 1; drop table people", privacy=PRICE),
-        "where must be a condition, got",
+        "where must be a valid condition, got",
     ),
     "a query in where": (
         lambda t: t.count(where="age in (select age from people)", privacy=PRICE),
-        "where must be a condition, got",
+        "where must be a valid condition, got",
     ),
     "no promise": (
         lambda t: t.count(privacy=0.1),

@@ -171,7 +171,7 @@ def test_narrower_bounds_fewer_groups_and_fewer_edges_are_allowed(people: Any) -
 
 def test_a_column_without_bounds_takes_any(people: Any) -> None:
     assert people.mean("age", bounds=(0, 120), share="1/20").subject.bounds == (0, 120)
-    with pytest.raises(InvalidParameter, match="bounds must be given for 'age', or by a card"):
+    with pytest.raises(InvalidParameter, match="bounds must be given for 'age', here or in a card"):
         people.mean("age", share="1/20")
 
 

@@ -108,7 +108,7 @@ def test_it_prints_what_it_is() -> None:
     [
         ("x", (0, "1/3"), "Each end of bounds must be a decimal of at most 40 digits, got 1/3"),
         ("x", (1, 0), "The lower bound must be below the upper bound"),
-        ("x", None, "bounds must be given for 'x', or by a card"),
+        ("x", None, "bounds must be given for 'x', here or in a card"),
         ("g", (0, 1), "A column of numbers must hold"),
     ],
 )

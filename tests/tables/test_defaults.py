@@ -86,16 +86,16 @@ def test_ranges_are_those_of_the_table(people: Any) -> None:
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
-        (ln.Mean("income"), "bounds must be given for 'income', or by a card, got none"),
-        (ln.Sum("income", by="region"), "bounds must be given for 'income', or by a card"),
-        (ln.Quantile("age", "0.9"), "bounds must be given for 'age', or by a card"),
-        (ln.Histogram("income"), "edges must be given for 'income', or by a card, got none"),
+        (ln.Mean("income"), "bounds must be given for 'income', here or in a card, got none"),
+        (ln.Sum("income", by="region"), "bounds must be given for 'income', here or in a card"),
+        (ln.Quantile("age", "0.9"), "bounds must be given for 'age', here or in a card"),
+        (ln.Histogram("income"), "edges must be given for 'income', here or in a card, got none"),
     ],
 )
 def test_a_query_without_bounds_needs_defaults(query: Any, problem: str) -> None:
     with pytest.raises(InvalidParameter, match=problem.replace("(", r"\(")):
         query.complete(NO_DEFAULTS)
-    with pytest.raises(InvalidParameter, match="or by a card"):
+    with pytest.raises(InvalidParameter, match="here or in a card"):
         query.to_dict()
 
 
@@ -103,9 +103,9 @@ def test_nothing_is_charged_for_a_query_that_cannot_be_completed(tmp_path: Any) 
     with ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1)) as ledger:
         table = ln.protect(PEOPLE, unit="person", max_rows=1, ledger=ledger, name="people")
         for ask in (table.mean, table.sum, table.median, table.histogram):
-            with pytest.raises(InvalidParameter, match="or by a card"):
+            with pytest.raises(InvalidParameter, match="here or in a card"):
                 ask("income", share="1/10")
-        with pytest.raises(InvalidParameter, match="or by a card"):
+        with pytest.raises(InvalidParameter, match="here or in a card"):
             table.explain(ln.Mean("income"), error=10)
         assert ledger.releases == []
 

@@ -363,7 +363,7 @@ def test_ranges_of_integers_are_printed_with_their_last_one() -> None:
     answer = table.median("x", bounds=(0, 150_000), bins=150, privacy=NEARLY_EXACT)
     assert list(answer.bin_bounds) == [23_000, 23_999]
     assert answer.value == 23_499
-    assert "clipped to [0, 150000]: 23000 to 23999" in str(answer)
+    assert "clipped to [0, 150000]: bin 23000 to 23999" in str(answer)
     top = table.quantile("x", "0.99", bounds=(0, 150_000), bins=150, privacy=NEARLY_EXACT)
     assert list(top.bin_bounds) == [149_000, 150_000]
     assert table.median("b", bounds=(0, 1), privacy=NEARLY_EXACT).value == 1

@@ -16,7 +16,7 @@ from leastnoise.cli import main
 from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.errors import BudgetExceeded, InvalidParameter
 from leastnoise.ledger import AllocatedPrivacy, SpendingLimit
-from leastnoise.mechanism import half_width
+from leastnoise.mechanism import JointMechanism, as_noise, find_blocks, half_width
 from leastnoise.tables import Count, Histogram, Mean, ProtectedTable, Quantile, Query, Sum
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.queries.plan import plan_query
@@ -254,7 +254,7 @@ def test_an_error_beyond_at_most_is_rejected_with_one_that_is_possible(
 ) -> None:
     before = spent(ledger)
     with pytest.raises(
-        BudgetExceeded, match=r"and at most .* may be spent. Nothing was ch"
+        BudgetExceeded, match=r"but at most .* may be spent. Nothing was ch"
     ) as told:
         people.count(error=20, at_most="1/100")
     assert spent(ledger) == before
@@ -417,7 +417,13 @@ def test_a_number_of_several_queries_gets_a_part_of_each() -> None:
     epsilons = [
         [mechanism.privacy.epsilon for _, mechanism in numbers] for _, numbers in prepared.queries
     ]
-    assert epsilons == [[Fraction(1, 4)], [Fraction(1, 4)] * 2, [Fraction(1, 4)]]
+    # The count and both numbers of the mean have joint noise, with all of their parts.
+    assert epsilons == [[Fraction(3, 4)], [Fraction(3, 4)] * 2, [Fraction(1, 4)]]
+    joined = [as_noise(own) for _, numbers in prepared.queries[:2] for _, own in numbers]
+    assert [(type(block), places) for block, places in find_blocks(joined)] == [
+        (JointMechanism, (0, 1, 2))
+    ]
+    assert prepared.together == ln.Privacy(1)
 
 
 @pytest.mark.parametrize(
@@ -455,8 +461,8 @@ def test_a_dry_run_shows_the_amount_and_charges_nothing(
     assert "then" not in people.explain(Count(), error=40).to_dict()
     mean = " ".join(str(dry).split())
     assert (
-        "mean of x 95% interval of at most ± 3, with probability 99%. The rows are counted first, "
-        "roughly" in mean
+        "mean of x With probability 99%, the 95% interval is at most ± 3. The rows are counted "
+        "first, perhaps" in mean
     )
     assert all(f" {rows} rows: " in mean for rows in ("100", "1,000", "10,000"))
     assert ("% of the allocation for counts" in mean) is (ledger.accounting == "gaussian")

@@ -275,7 +275,7 @@ REJECTED: list[tuple[str, str]] = [
     ("-- nothing", "SQL must not be empty"),
     ("SELECT " + "(" * 3000 + "1" + ")" * 3000, "SQL must not nest so deeply"),
     ("SELECT 1" + " " * 10_000, "SQL must have at most 10000 characters"),
-    ("SELECT AVG(income)" + FROM, "bounds must be given for 'income', or by a card"),
+    ("SELECT AVG(income)" + FROM, "bounds must be given for 'income', here or in a card"),
 ]
 
 

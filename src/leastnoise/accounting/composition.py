@@ -65,7 +65,7 @@ def compose(parts: Iterable[object]) -> Composition:
         raise InvalidParameter(
             "parts must be a list of releases",
             got=quote(parts),
-            fix="Use for example [mechanism, (other, 10)].",
+            fix="Use, for example, [mechanism, (other, 10)].",
         )
     return Composition(tuple(counted for part in parts for counted in _parse_part(part)))
 
@@ -325,7 +325,7 @@ def _parse_part(part: object) -> list[tuple[Part, int]]:
             "A part must be a mechanism, an answer, a Privacy, a Profile, a Composition, or a "
             "pair of one of these and a count",
             got=quote(released),
-            fix="Use for example [mechanism, (Privacy(epsilon=1), 10)].",
+            fix="Use, for example, [mechanism, (Privacy(epsilon=1), 10)].",
         )
     repeated = parse_count(times, "the count of a part", least=1)
     return [(single, count * repeated) for single, count in parts]

@@ -46,7 +46,7 @@ class Profile:
             raise InvalidParameter(
                 "noise must be a Noise",
                 got=quote(noise),
-                fix="Use for example Uniform(5).",
+                fix="Use, for example, Uniform(5).",
             )
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "sensitivity", parse_positive(sensitivity, "sensitivity"))
@@ -141,7 +141,7 @@ class Profile:
             raise InvalidParameter(
                 "order must be greater than 1",
                 got=quote(order),
-                fix="Use for example 2.",
+                fix="Use, for example, 2.",
             )
         return renyi(self._curve, exact)
 
@@ -157,7 +157,7 @@ def parse_epsilon(epsilon: Number) -> Fraction:
         raise InvalidParameter(
             parameter("epsilon") + " must be 0 or more",
             got=quote(epsilon),
-            fix="Use for example 0.5.",
+            fix="Use, for example, 0.5.",
         )
     return exact
 

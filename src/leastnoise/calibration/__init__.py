@@ -6,6 +6,7 @@ It shares nothing with the finders but the distribution and the cost.
 
 from leastnoise.calibration.families import FAMILIES, Approximation, Family, check_family, register
 from leastnoise.calibration.finder import find_noise
+from leastnoise.calibration.joint import find_joint
 from leastnoise.calibration.problem import (
     Effort,
     Problem,
@@ -23,6 +24,7 @@ __all__ = [
     "Family",
     "Problem",
     "check_family",
+    "find_joint",
     "find_noise",
     "format_source",
     "parse_effort",

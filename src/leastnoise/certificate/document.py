@@ -341,6 +341,7 @@ _ROWS = {
 # The kinds of values that noise is stored by (Noise.stored).
 _VALUES: Mapping[str, Decoder] = {
     "integer": _integer,
+    "integers": _integers,
     "rational": _read_rational,
     "rationals": _rationals,
     "pairs": _make_list_decoder(_make_row_decoder(_read_rational, _read_rational)),

@@ -32,6 +32,7 @@ _MODULES = {
     **dict.fromkeys(("calibrate", "compare", "explain", "privacy-for"), "noise"),
     **dict.fromkeys(("check", "paper", "verify"), "proofs"),
     "card": "card",
+    **dict.fromkeys(("compose", "plan"), "planning"),
     "ledger": "ledger",
     "release": "release",
     "sql": "sql",
@@ -47,18 +48,20 @@ _SECTIONS = {
         "std": "Compute the standard deviation of a column",
         "median": "Find the median of a column",
         "quantile": "Find any quantile of a column",
-        "min": "Find about the lowest value of a column",
-        "max": "Find about the highest value of a column",
+        "min": "Find the approximate minimum of a column",
+        "max": "Find the approximate maximum of a column",
         "estimate-bounds": "Find clipping bounds of a column",
         "histogram": "Count rows per range of a column",
         "sql": "Answer a SELECT with aggregates",
-        "card": "State a table once, for all queries",
+        "card": "Describe a table once, for all queries",
     },
     "Add noise to a number you computed": {
         "release": "Add noise to one number",
-        "calibrate": "Find the optimal noise for a guarantee",
+        "calibrate": "Find near-optimal noise, with a certificate",
         "compare": "Compare noise distributions for one guarantee",
         "privacy-for": "Find the ε or δ that meets an accuracy target",
+        "plan": "Choose noise for several answers with one guarantee",
+        "compose": "Compute the total guarantee of several releases",
     },
     "Track and verify": {
         "ledger": "Create, inspect and verify a privacy budget",
@@ -350,8 +353,8 @@ def _table_queries() -> "dict[str, TableQuery]":
 def main() -> None:
     """Publish statistics about people with differential privacy.
 
-    A certificate states how close to optimal the noise of calibrate is, and in
-    which class.
+    calibrate and release add noise to a single number. A certificate proves how
+    close to optimal this noise is.
 
     \b
     leastnoise ledger create people.ledger --epsilon 1 --delta 1e-6

@@ -32,7 +32,7 @@ class _Cards(click.Group):
 
 @click.group(cls=_Cards, subcommand_metavar="COMMAND [OPTIONS]", options_metavar="")
 def card() -> None:
-    """State a table once, for all queries: bounds, groups, units and limits.
+    """Describe a table once, for all queries: bounds, groups, units and limits.
 
     \b
     leastnoise card new people.csv --out people.toml

@@ -60,7 +60,7 @@ def calibrate(
     family: str | None,
     **problem: Unpack[options.ProblemOptions],
 ) -> None:
-    """Find the optimal noise for a guarantee, and certify its expected cost.
+    """Find near-optimal noise for a guarantee, and certify its expected cost.
 
     \b
     leastnoise calibrate --epsilon 1 --delta 1e-6 --sensitivity 1

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 _COSTS = "l1, l2, lp:P, threshold:T, or points:X,Y;X,Y;…"
 
-DATASET = "The dataset. Default: the first of the ledger."
-WITNESS = "A file of ledger heads stored elsewhere, or one head; detects an older ledger."
+DATASET = "Dataset of the ledger. Default: the ledger's first dataset."
+WITNESS = (
+    "A file of ledger heads stored elsewhere, or one head. Detects an older copy of the ledger."
+)
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 Command = Callable[..., None]
@@ -177,7 +179,7 @@ def family(command: Command) -> Command:
     from leastnoise.calibration import FAMILIES  # only where a noise is sought anyway
 
     kinds = ", ".join(FAMILIES)
-    text = f"Use this noise distribution: {kinds}. Default: the optimal one."
+    text = f"Use this noise distribution: {kinds}. Default: the cheapest one found."
     return option("--family", metavar="NAME", group=NOISE, help=text)(command)
 
 
@@ -189,7 +191,7 @@ def which_ledger(command: Command) -> Command:
             "--analyst",
             metavar="NAME",
             group=LEDGER,
-            help="The analyst who asks. A limit of their own is enforced too.",
+            help="Analyst who runs the query. Their own limit, if any, is enforced too.",
         ),
         option(
             "--allocation",

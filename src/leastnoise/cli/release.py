@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     "--allow-exact",
     is_flag=True,
     group=options.PRIVACY,
-    help="Allow noise with a point mass or, for integers, with 0 more than e^ε times as likely as "
-    "±1. It sometimes releases the exact value.",
+    help="Allow noise that releases the exact value conspicuously often: it has a point mass or, "
+    "for integers, 0 is more than e^ε times as likely as ±1.",
 )
 @options.option(
     "--ledger", metavar="FILE", group=options.LEDGER, help="The ledger to charge. Default: none."

@@ -243,7 +243,7 @@ def _split_lookup(text: str) -> tuple[str, str]:
     raise InvalidParameter(
         "--lookup must name a table and its key",
         got=quote(text),
-        fix="Write for instance --lookup regions.csv:region_id.",
+        fix="Write, for example, --lookup regions.csv:region_id.",
     )
 
 
@@ -256,7 +256,7 @@ def _parse_types(texts: Sequence[str]) -> dict[str, str]:
             raise InvalidParameter(
                 "--type must be NAME=TYPE, once for each column",
                 got=quote(text),
-                fix="Write for instance --type Month=integer --type Joined=date.",
+                fix="Write, for example, --type Month=integer --type Joined=date.",
             )
         types[column] = type_
     return types

@@ -65,7 +65,7 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--error",
             metavar="A",
-            help="Spend as little as reaches this 95% error.",
+            help="Spend the least that reaches this error at 95% confidence.",
         ),
         click.option(
             "--at-most",
@@ -75,8 +75,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--allow-exact",
             is_flag=True,
-            help="Allow noise with a point mass or, for integers, with 0 more than e^ε times as "
-            "likely as ±1. It sometimes releases the exact value.",
+            help="Allow noise that releases the exact value conspicuously often: it has a point "
+            "mass or, for integers, 0 is more than e^ε times as likely as ±1.",
         ),
     ),
     "Groups and rows": (
@@ -116,8 +116,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             "lookups",
             multiple=True,
             metavar="FILE:KEY",
-            help="Add the columns of a public table with one row per KEY, a column of both. "
-            "Repeatable. Of a database: TABLE:KEY.",
+            help="Add the columns of a public table that has one row per KEY. Both tables have the "
+            "column KEY. Repeatable. In a database: TABLE:KEY.",
         ),
         click.option("--table", metavar="NAME", help="Table of a database."),
         click.option(
@@ -131,7 +131,7 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
             multiple=True,
             metavar="COLUMN=TYPE",
             help="Convert a column to integer, real, decimal, boolean, text, date or timestamp. "
-            "A value that does not convert is NULL. Repeatable.",
+            "A value that cannot be converted becomes NULL. Repeatable.",
         ),
         click.option(
             "--delimiter",
@@ -153,7 +153,11 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--ledger", metavar="FILE", help="Ledger to charge.  [required, or --unrecorded]"
         ),
-        click.option("--unrecorded", is_flag=True, help="Do not record the release."),
+        click.option(
+            "--unrecorded",
+            is_flag=True,
+            help="Do not charge or record the release: track the budget yourself.",
+        ),
         click.option(
             "--key",
             metavar="NAME",
@@ -171,7 +175,8 @@ _SECTIONS: dict[str, tuple[options.Decorator, ...]] = {
         click.option(
             "--version",
             metavar="VERSION",
-            help="Version of the data, such as 2026-11. Another version gets its own answers.",
+            help="Version of the data, such as 2026-11. A new version gets new answers, which are "
+            "charged again.",
         ),
     ),
     "Output": (

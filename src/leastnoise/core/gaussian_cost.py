@@ -131,7 +131,7 @@ def find_caps(privacy: Privacy, failure: Fraction = Fraction(0)) -> GaussianCost
         raise InvalidParameter(
             "Gaussian accounting needs δ > 0, of which only a part is set aside for discovery",
             got=f"{privacy}",
-            fix="Use for example Privacy(1, '1e-6').",
+            fix="Use, for example, Privacy(1, '1e-6').",
         )
 
     def is_private(square: Fraction) -> bool:

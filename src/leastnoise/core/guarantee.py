@@ -10,9 +10,18 @@ from leastnoise.core.exact import (
     format_up,
     parse_positive,
 )
-from leastnoise.core.noise import Noise, PiecewiseNoise, Rounded, Smooth, StaircaseNoise
+from leastnoise.core.noise import (
+    JointMarginal,
+    Noise,
+    PiecewiseNoise,
+    Rounded,
+    Smooth,
+    StaircaseNoise,
+)
 from leastnoise.core.privacy import Privacy
 from leastnoise.errors import NotPrivate
+
+Falling = StaircaseNoise | JointMarginal
 
 
 def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> None:
@@ -24,13 +33,12 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
     only enclosed, the check uses its upper end.
 
     Raises:
-        NotPrivate: If the noise does not; the message states the δ that it needs and the worst
-            shift.
+        NotPrivate: If the noise does not; it states the δ that is needed and the worst shift.
     """
     enclosed = isinstance(noise, Smooth | Rounded)  # even their δ(0) is irrational
     if not privacy.epsilon and not enclosed and noise.is_unimodal:
         reached, shift = noise.total_variation(sensitivity), sensitivity
-    elif isinstance(noise, StaircaseNoise) and _falls_slowly(noise, privacy, sensitivity):
+    elif isinstance(noise, Falling) and _falls_slowly(noise, privacy, sensitivity):
         return
     else:
         curve = noise.curve(parse_positive(sensitivity, "sensitivity"))
@@ -45,14 +53,15 @@ def check_privacy(noise: Noise, privacy: Privacy, *, sensitivity: Fraction) -> N
         )
 
 
-def _falls_slowly(noise: StaircaseNoise, privacy: Privacy, sensitivity: Fraction) -> bool:
+def _falls_slowly(noise: Falling, privacy: Privacy, sensitivity: Fraction) -> bool:
     """Return whether the density of a staircase changes by at most e^ε over a shift of Δ.
 
     The density never rises away from 0 and falls by the factor b over one period. Let m =
     ⌈Δ/period⌉. Over a shift of Δ the density changes by a factor of at most 1/bᵐ, and it reaches
     that factor somewhere (Geng and Viswanath 2016). So the noise is (ε, 0)-private exactly if 1/b ≤
     e^(ε/m), and then it satisfies (ε, δ) for every δ. If it falls faster, it is rejected at δ = 0;
-    at δ > 0 its profile decides.
+    at δ > 0 its profile decides. One number of joint noise falls by at most the factor b over one
+    period, and by nearly that factor far from 0.
     """
     periods = -(-sensitivity // noise.period)
     slow = noise.ratio * exponential(privacy.epsilon / periods).lower >= 1

@@ -51,14 +51,14 @@ class Privacy:
         if epsilon is _OMITTED and delta is _OMITTED:
             raise InvalidParameter(
                 "Privacy needs an ε, a δ or both",
-                fix="Use for example Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1).",
+                fix="Use, for example, Privacy(epsilon=1, delta='1e-6') or Privacy(delta=0.1).",
             )
         exact_epsilon = Fraction(0) if epsilon is _OMITTED else parse_rational(epsilon, "epsilon")
         if exact_epsilon < 0:
             raise InvalidParameter(
                 parameter("epsilon") + " must be 0 or more",
                 got=quote(epsilon),
-                fix="Use for example 0.5.",
+                fix="Use, for example, 0.5.",
             )
         exact_delta = Fraction(0) if delta is _OMITTED else parse_rational(delta, "delta")
         if not 0 <= exact_delta < 1:
@@ -159,12 +159,12 @@ def _explain_delta(people: int, delta: Fraction) -> str:
         return f"Among {people} people, nobody's presence is revealed with certainty, as δ = 0."
     if people * delta < 1:
         return (
-            f"Among {people} people, the presence of at most n·δ = {_format_up(people * delta)} of "
-            "them is revealed with certainty, on average."
+            f"Among n = {people} people, on average the presence of at most n·δ = "
+            f"{_format_up(people * delta)} of them is revealed with certainty."
         )
     return (
-        f"With {people} people, n·δ = {_format_up(people * delta)} is 1 or more: publishing the "
-        "full row of one person, chosen at random, would satisfy this guarantee."
+        f"With n = {people} people, n·δ = {_format_up(people * delta)} is at least 1: even "
+        "publishing the full row of one randomly chosen person would satisfy this guarantee."
     )
 
 
@@ -196,12 +196,12 @@ def as_privacy(privacy: object, example: str) -> Privacy:
         raise InvalidParameter(
             "privacy must be the guarantee of one release",
             got="a part of an allocation, whose guarantee is that of all releases from it together",
-            fix=f"Use for example {example}, or Privacy(epsilon, delta) with these numbers.",
+            fix=f"Use, for example, {example}, or Privacy(epsilon, delta) with these numbers.",
         )
     raise InvalidParameter(
         "privacy must be a Privacy",
         got=quote(privacy),
-        fix=f"Use for example {example}.",
+        fix=f"Use, for example, {example}.",
     )
 
 

@@ -1,8 +1,7 @@
-"""Add noise to true values: the only module that does.
+"""Add noise to true values: only this module and :mod:`leastnoise.core.joint_release` do.
 
-A selection adds no noise (:mod:`leastnoise.core.selection`). All checks precede the first random
-bit. A true value is only ever a local variable of the functions below: no object stores it, and no
-message quotes it.
+All checks precede the first random bit. A true value is only ever a local variable of the functions
+below: no object stores it, and no message quotes it.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# From this many numbers on, arrays are faster. Their bits also come from the operating system,
-# because loading a cipher for a few thousand numbers would use more memory than their query.
-_MANY = 200
+# From this many numbers on, arrays are faster. They use the system's bits, and no cipher.
+MANY = 200
 
 
 class Rebuilt:
@@ -103,7 +101,7 @@ class Releaser(Rebuilt):
                 fix="Calibrate for real numbers.",
             )
         points, draw, bits = self.grid.indices(numbers, step), self._draw, tape or SYSTEM
-        if len(points) < _MANY:
+        if len(points) < MANY:
             return [point + draw(bits) for point in points]
         from leastnoise.core.arrays import draw_integers  # numpy, on first use
 

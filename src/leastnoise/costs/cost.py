@@ -53,7 +53,7 @@ class Cost(ExpectedCost):
             raise InvalidParameter(
                 "function must be a function of the size of an error",
                 got=quote(function),
-                fix="Use for example Cost(math.log1p), or l1, l2, lp, threshold or "
+                fix="Use, for example, Cost(math.log1p), or l1, l2, lp, threshold or "
                 "piecewise_linear.",
             )
         if not isinstance(name, str | None):

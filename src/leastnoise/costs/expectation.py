@@ -13,6 +13,7 @@ from leastnoise.core.noise import (
     DiscreteStaircase,
     DiscreteUniform,
     FiniteLatticeNoise,
+    JointMarginal,
     Noise,
     PiecewiseNoise,
     Rounded,
@@ -304,6 +305,19 @@ def _enclose_series(
     raise Unsupported(
         f"This expected cost needs more than {_TERMS} periods of the noise: its ratio is too near "
         "to 1, or the cost grows too fast",
+        fix="Use l1 or l2.",
+    )
+
+
+@expectation.register
+def _(noise: JointMarginal, cost: Cost) -> Interval:
+    if isinstance(cost, Threshold):
+        return Interval.exact(2 * (1 - noise.probability_up_to(cost.limit))).shortened(_BITS)
+    if isinstance(cost, Power) and cost.p.denominator == 1 and cost.p <= _LARGEST_CLOSED:
+        return Interval.exact(noise.moment(int(cost.p))).shortened(_BITS)  # of very many digits
+    raise Unsupported(
+        "Expected costs of joint noise are known only for |x|ᵖ, p an integer, and for thresholds",
+        got=repr(cost),
         fix="Use l1 or l2.",
     )
 

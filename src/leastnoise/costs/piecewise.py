@@ -142,7 +142,9 @@ def _read(pairs: Iterable[tuple[Number, Number]]) -> tuple[list[Fraction], list[
         raise InvalidParameter(
             Words("points must be pairs (size, cost)", "--cost points:… must have pairs X,Y"),
             got=Words(quote(pairs), "others"),
-            fix="Use for example " + Words("[(0, 0), (1, 2), (5, 3)]", "points:0,0;1,2;5,3") + ".",
+            fix="Use, for example, "
+            + Words("[(0, 0), (1, 2), (5, 3)]", "points:0,0;1,2;5,3")
+            + ".",
         ) from error
     return (
         [

@@ -98,7 +98,7 @@ class AllocatedPrivacy(Privacy):
         gamma = format_share(self.cost.failure, self.caps.failure)
         return (
             f"{format_share(self.cost.square, self.caps.square)} of μ² and {gamma} of γ: "
-            f"{self.cost};\ntogether {Privacy.__str__(self)}"
+            f"{self.cost};\ntotal guarantee {Privacy.__str__(self)}"
         )
 
 

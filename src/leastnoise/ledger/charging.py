@@ -214,8 +214,8 @@ def _caps_error(account: AllocationAccount, cost: "GaussianCost", *, plain: bool
     fix = _list_fitting(account, cost)
     if plain:
         fix = fix + Words(
-            " It fits into the rest of the ledger outside the allocation: pass the ledger itself.",
-            " It fits into the rest of the ledger outside the allocation: omit --allocation.",
+            " This release fits into the budget outside the allocation: pass the ledger itself.",
+            " This release fits into the budget outside the allocation: omit --allocation.",
         )
     return BudgetExceeded(
         Words(

@@ -388,6 +388,8 @@ def _read(kind: str, plain: Any) -> object:
 
     if kind == "integer":
         return int(plain)
+    if kind == "integers":
+        return tuple(map(int, plain))
     if kind == "rational":
         return Fraction(plain)
     if kind == "rationals":

@@ -125,7 +125,7 @@ def check_allocated(name: str, privacy: Privacy, discovery: Number | None) -> Fr
         raise InvalidParameter(
             parameter("discovery") + " must be at least 0 and less than 1",
             got=quote(discovery),
-            fix=f"Use for example {format_short(DISCOVERY)}.",
+            fix=f"Use, for example, {format_short(DISCOVERY)}.",
         )
     _check_allocatable(privacy)
     return chosen
@@ -141,7 +141,7 @@ def _check_allocatable(privacy: Privacy) -> None:
     if privacy.epsilon > LARGEST_EPSILON or is_long(privacy.epsilon):
         raise InvalidParameter(
             f"ε of an allocation must be at most {LARGEST_EPSILON}, with a short denominator",
-            fix="Use for example " + Words("Privacy(1, '1e-6').", "--epsilon 1 --delta 1e-6."),
+            fix="Use, for example, " + Words("Privacy(1, '1e-6').", "--epsilon 1 --delta 1e-6."),
         )
 
 

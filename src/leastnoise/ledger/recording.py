@@ -62,7 +62,7 @@ class Recording:
                 got=quote(self.fresh),
                 fix="Pass fresh=True to charge again and draw new noise.",
             )
-        check_ledger(self.ledger, "Open one with Ledger('people.ledger', limit=…).")
+        check_ledger(self.ledger, "Open one with Ledger('people.ledger').")
         if isinstance(self.ledger, Ledger):
             if self.key is not None:
                 check_name(self.key, "key")

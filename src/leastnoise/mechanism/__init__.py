@@ -1,5 +1,6 @@
 """Mechanisms: noise with a verified guarantee, and the answers that it releases."""
 
+from leastnoise.core.joint_release import JointRows
 from leastnoise.deprecation import renamed_names
 from leastnoise.mechanism.answer import Answer, Answers, format_errors, format_value
 from leastnoise.mechanism.answer_text import (
@@ -24,6 +25,13 @@ from leastnoise.mechanism.figures import (
     float_above,
     float_below,
     float_near,
+)
+from leastnoise.mechanism.joint import (
+    JointAnswers,
+    JointMechanism,
+    JointPart,
+    calibrate_joint,
+    find_blocks,
 )
 from leastnoise.mechanism.mechanism import Mechanism
 from leastnoise.mechanism.mechanism_text import explain_exact_release, format_accuracy
@@ -52,6 +60,10 @@ __all__ = [
     "Discretized",
     "Figure",
     "Figures",
+    "JointAnswers",
+    "JointMechanism",
+    "JointPart",
+    "JointRows",
     "Mechanism",
     "PairAnswer",
     "PairMechanism",
@@ -62,6 +74,7 @@ __all__ = [
     "VectorMechanism",
     "as_noise",
     "calibrate",
+    "calibrate_joint",
     "calibrate_pair",
     "calibrate_problem",
     "calibrate_vector",
@@ -71,6 +84,7 @@ __all__ = [
     "explain_exact_release",
     "farthest",
     "figures_to_json",
+    "find_blocks",
     "float_above",
     "float_below",
     "float_near",

@@ -132,7 +132,7 @@ class Mechanism(Rebuilt):
                 "noise must be Steps, Uniform, Staircase, Laplace, TruncatedLaplace or Gaussian "
                 "noise",
                 got=quote(noise),
-                fix="Use for example Steps(breaks, heights), or calibrate().",
+                fix="Use, for example, Steps(breaks, heights), or calibrate().",
             )
         delta = parse_sensitivity(privacy, sensitivity, cost, integer=False)
         certificate = Certificate.of(noise, privacy, delta, cost, source="given, not found")

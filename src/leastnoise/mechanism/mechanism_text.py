@@ -45,7 +45,7 @@ def explain_exact_release(mechanism: "Mechanism") -> str:
         return words
     adjacent = Fraction(max(noise.weight(1), noise.weight(-1)), noise.total)
     beside = format_exact(adjacent)
-    return f"{words}. The atom is its excess over the probability of an adjacent point, {beside}"
+    return f"{words}. The atom is this probability minus that of an adjacent point, {beside}"
 
 
 def explain_mechanism(mechanism: "Mechanism", people: int | None) -> str:

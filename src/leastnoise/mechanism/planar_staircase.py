@@ -191,7 +191,7 @@ class DiscretePlanarStaircase:
             raise InvalidParameter(
                 parameter("confidence") + " must be below 1 for unbounded noise",
                 got=format_exact(confidence),
-                fix="Use for example 0.999.",
+                fix="Use, for example, 0.999.",
             )
         allowed, low, high = (1 - confidence) * self.total, -1, 1
         bits = _BITS + int(1 / allowed).bit_length()
@@ -239,7 +239,7 @@ def optimal_planar(privacy: Privacy, sensitivity: Fraction) -> PlanarStaircase:
         raise InvalidParameter(
             parameter("epsilon") + " must be positive for a pair",
             got="0",
-            fix="Use for example Privacy(epsilon=1).",
+            fix="Use, for example, Privacy(epsilon=1).",
         )
     if privacy.epsilon < _SMALLEST:
         raise Unsupported(

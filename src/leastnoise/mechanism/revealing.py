@@ -33,8 +33,8 @@ def explain_outputs(mechanism: "Mechanism") -> list[str]:
     revealing = revealing_probability(mechanism)
     if revealing:
         sentences.append(
-            "With this noise, an output reveals with certainty whether a person is in the data, "
-            f"with probability at most {format_probability(revealing)}."
+            "With this noise, the probability that the answer reveals with certainty whether a "
+            f"person is in the data is at most {format_probability(revealing)}."
         )
     elif mechanism.privacy.delta:
         sentences.append(

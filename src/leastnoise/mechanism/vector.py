@@ -104,7 +104,7 @@ def calibrate_vector(
         raise InvalidParameter(
             "A vector is released with Gaussian noise, which requires δ > 0",
             got=str(privacy),
-            fix="Use for example Privacy(1, '1e-6').",
+            fix="Use, for example, Privacy(1, '1e-6').",
         )
     step = Fraction(1) if integer else choose_vector_step(delta, most)
     square = effective_square(delta, step, dimension=most, integer=integer)

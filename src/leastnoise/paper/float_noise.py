@@ -110,7 +110,7 @@ class Algorithm1:
             raise InvalidParameter(
                 "b must be 0 or 1, and r at least 0 and less than 1",
                 got=f"{quote(b)} and {quote(r)}",
-                fix="Use for example 1 and 0.25.",
+                fix="Use, for example, 1 and 0.25.",
             )
         return b * self.noise.radius * (2 * exact - 1)
 
@@ -144,7 +144,7 @@ class Algorithm1:
             raise InvalidParameter(
                 f"formula must be one of {', '.join(map(repr, FORMULAS))}",
                 got=quote(formula),
-                fix=f"Use for example {FORMULAS[0]!r}.",
+                fix=f"Use, for example, {FORMULAS[0]!r}.",
             )
         count = parse_count(samples, "samples", least=1)
         self._check_floats()

@@ -14,8 +14,9 @@ from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee, find_
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter, parameter
 from leastnoise.ledger import DISCOVERY, AllocatedPrivacy, Ledger, SpendingLimit, make_part
-from leastnoise.mechanism import Mechanism
-from leastnoise.planning.options import Option, PlanProblem
+from leastnoise.mechanism import Mechanism, find_blocks
+from leastnoise.planning.joint import join
+from leastnoise.planning.options import SHARED, Option, PlanProblem
 from leastnoise.planning.shared import share as share_gaussian
 from leastnoise.planning.split import split
 
@@ -33,7 +34,7 @@ def find_amount(privacy: Privacy | None, ledger: Ledger | None, share: Number | 
         raise InvalidParameter(
             "Exactly one of privacy and share= must be given",
             got="none" if share is None else "both",
-            fix=f"Write for instance {_EXAMPLE}, or share='1/10' with a ledger.",
+            fix=f"Write, for example, {_EXAMPLE}, or share='1/10' with a ledger.",
         )
     if share is not None:
         return _take_share(ledger, share)
@@ -53,7 +54,7 @@ def _take_share(ledger: Ledger | None, share: Number) -> Privacy:
         raise InvalidParameter(
             parameter("share") + " must be above 0 and at most 1",
             got=quote(share),
-            fix="Use for example '1/10'.",
+            fix="Use, for example, '1/10'.",
         )
     if not isinstance(ledger, Ledger):
         raise InvalidParameter(
@@ -67,7 +68,7 @@ def _take_share(ledger: Ledger | None, share: Number) -> Privacy:
 
 def find_cost(privacy: Privacy, mechanisms: Sequence[Mechanism]) -> GaussianCost:
     """Return the cost of a plan in an allocation: its part, or else the cost of its noise."""
-    cost = total_cost(mechanism.gaussian_cost for mechanism in mechanisms)
+    cost = total_cost(block.gaussian_cost for block, _ in find_blocks(mechanisms))
     if not isinstance(privacy, AllocatedPrivacy):
         return cost
     if not cost.fits(privacy.cost):
@@ -105,15 +106,16 @@ def _compare_accounting(
     if not limit.delta:
         return f"{basic}. Gaussian accounting needs a limit with δ > 0."
     caps = find_caps(limit, limit.delta * DISCOVERY)
-    gaussian = _percent(_find_part(caps, privacy, cost))
-    costs = f"{basic}; with Gaussian accounting it costs {gaussian}."
+    # Other noise would not be used with Gaussian accounting: it costs more there.
+    own = f"; with Gaussian accounting, {_percent(_find_part(caps, privacy, cost))}"
+    costs = f"{basic}{own if chosen.how == SHARED else ''}."
     size = min(part, Fraction(1))
     amount = make_part(GaussianCost(caps.square * size), caps, limit)
     squared = share_gaussian(replace(problem, privacy=amount)).option
     now: Option | None = chosen
     if part > 1:
         within = replace(problem, privacy=limit)
-        options = [candidate.option for candidate in (split(within), share_gaussian(within))]
+        options = [find(within).option for find in (split, share_gaussian, join)]
         possible = [option for option in options if option.cost is not None]
         now = min(possible, key=lambda option: option.cost or Fraction(0), default=None)
     saved = "" if now is None else _describe_errors(problem, now, squared, _percent(size))
@@ -121,19 +123,21 @@ def _compare_accounting(
 
 
 def _describe_errors(problem: PlanProblem, basic: Option, gaussian: Option, part: str) -> str:
-    """Return a sentence with the errors of the same part of a limit, by its accounting."""
+    """Return a sentence with the errors of two plans that cost the same part of a limit.
+
+    One has basic accounting, the other shared Gaussian noise with Gaussian accounting.
+    """
     if basic.cost is None or gaussian.cost is None:
         return ""
     widths = (_up(option.half_widths[0], 3) for option in (gaussian, basic))
     first = "" if len(problem.queries) == 1 else f" of {problem.queries[0].name}"
     errors = " instead of ± ".join(widths)
+    other = f" For {part} of the limit, shared Gaussian noise with Gaussian accounting"
     if gaussian.cost >= basic.cost:
-        return f" For {part} of the limit it saves nothing: a 95% error{first} of ± {errors}."
+        return f"{other} saves nothing: a 95% error{first} of ± {errors}."
     less = format_rounded(100 * (1 - gaussian.cost / basic.cost), 2, ROUND_FLOOR)
-    kind = "errors are" if problem.only_targets else "the total cost is"
-    return (
-        f" For {part} of the limit {kind} {less}% lower with it: a 95% error{first} of ± {errors}."
-    )
+    kind = "errors" if problem.only_targets else "the total cost"
+    return f"{other} makes {kind} {less}% lower: a 95% error{first} of ± {errors}."
 
 
 def _find_part(caps: GaussianCost, privacy: Privacy, cost: GaussianCost) -> Fraction:

@@ -51,8 +51,8 @@ _COLUMNS = {
     "× bound": "the cost as a multiple of the lower bound",
     "95% within": "95% of the errors are at most this large",
     "max error": "no error is larger",
-    "P(reveal)": "highest probability of an output that reveals with certainty whether the person "
-    "is in the data (at most δ)",
+    "P(reveal)": "probability, in the worst case, that the output reveals with certainty whether "
+    "the person is in the data (at most δ)",
     "P(exact)": "probability that the release equals the exact answer",
 }
 _NOT_UNIMODAL = "its density is not unimodal"

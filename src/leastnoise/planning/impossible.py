@@ -10,6 +10,7 @@ from leastnoise.core.gaussian_cost import GaussianCost
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import AllocatedPrivacy, make_part
+from leastnoise.planning.joint import join
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import Candidate, PlanProblem
 from leastnoise.planning.shared import share
@@ -93,7 +94,7 @@ def _raise(proposals: Iterable[Fraction | float | None]) -> Iterator[Fraction]:
 
 
 def _is_possible(problem: PlanProblem) -> bool:
-    return any(find(problem).mechanisms for find in (share, split))
+    return any(find(problem).mechanisms for find in (share, split, join))
 
 
 def _format_targets(queries: Iterable[NumericQuery]) -> str:

@@ -146,7 +146,7 @@ def _parse_name(name: object) -> str:
     raise InvalidParameter(
         parameter("name") + " must be a non-empty string of printable characters",
         got=quote(name),
-        fix='Use for example "visits".',
+        fix='Use, for example, "visits".',
     )
 
 
@@ -184,5 +184,5 @@ def parse_queries(queries: object) -> tuple[NumericQuery, ...]:
     raise InvalidParameter(
         "queries must be a list of at least one NumericQuery",
         got=got,
-        fix='Use for example [NumericQuery("people", sensitivity=1, integer=True)].',
+        fix='Use, for example, [NumericQuery("people", sensitivity=1, integer=True)].',
     )

@@ -18,7 +18,7 @@ from leastnoise.planning.numeric_query import NumericQuery, parse_queries
 from leastnoise.planning.shares import TooLittle
 
 # How the answers satisfy the guarantee together. These words are stored in JSON.
-EACH, SHARED = "split", "shared"
+EACH, SHARED, JOINT = "split", "shared", "joint"
 # The class of noise in which plans search.
 SHAPE = "unimodal"
 CLOSED_FORMS = Effort(solve=False)
@@ -35,8 +35,10 @@ class Option:
         family: The family of noise. ``"least"``: the noise that the solver finds for each answer.
             ``"cheapest known"``: the cheapest closed form for some or all answers. ``"as asked"``:
             each answer has a family of its own. ``"gaussian"``: shared Gaussian noise.
+            ``"boxes"``: joint noise on nested boxes.
         how: ``"split"``: each answer satisfies a part of the guarantee. ``"shared"``: all answers
-            together are one Gaussian release.
+            together are one Gaussian release. ``"joint"``: blocks of answers have joint noise, and
+            each block satisfies a part of the guarantee.
         cost: The weighted sum of expected costs; if there are only targets, the largest ratio of an
             error to its target. None if the option was rejected.
         guarantees: The guarantee of each answer by itself.
@@ -120,7 +122,7 @@ def parse_problem(privacy: Privacy, queries: object) -> PlanProblem:
         raise InvalidParameter(
             "privacy must have ε > 0 or δ > 0",
             got="ε = 0, δ = 0, which no noise satisfies",
-            fix="Use for example Privacy(1, '1e-6').",
+            fix="Use, for example, Privacy(1, '1e-6').",
         )
     if privacy.epsilon > _LARGEST_EPSILON:
         raise Unsupported(

@@ -1,8 +1,9 @@
 """``plan``: noise for several answers about the same people, with a proof of the total guarantee.
 
 The guarantee is split (:mod:`leastnoise.planning.split`), or all answers share Gaussian noise
-(:mod:`leastnoise.planning.shared`). Both only propose noise. The total guarantee is proved here,
-from the discretized noise.
+(:mod:`leastnoise.planning.shared`), or blocks of answers have joint noise
+(:mod:`leastnoise.planning.joint`). All three only propose noise. The total guarantee is proved
+here, from the discretized noise.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,6 +14,7 @@ from fractions import Fraction
 from leastnoise.calibration import Effort, parse_effort
 from leastnoise.core.exact import Number, format_ratio, quote
 from leastnoise.core.privacy import Privacy
+from leastnoise.core.tape import Draw, Tape
 from leastnoise.core.withholding import without_values
 from leastnoise.deprecation import RenamedAttribute, renamed_arguments
 from leastnoise.errors import InvalidParameter, parameter
@@ -25,10 +27,19 @@ from leastnoise.ledger import (
     Unrecorded,
     privacy_to_json,
 )
-from leastnoise.mechanism import Answer, Mechanism, check_allow_exact, numbers
+from leastnoise.mechanism import (
+    Answer,
+    JointMechanism,
+    JointPart,
+    Mechanism,
+    check_allow_exact,
+    find_blocks,
+    numbers,
+)
 from leastnoise.planning import plan_text
 from leastnoise.planning.charges import describe_charge, find_amount, find_cost
 from leastnoise.planning.impossible import explain_impossible
+from leastnoise.planning.joint import join
 from leastnoise.planning.numeric_query import NumericQuery
 from leastnoise.planning.options import Candidate, Option, PlanProblem, option_of, parse_problem
 from leastnoise.planning.shared import share as share_gaussian
@@ -57,9 +68,10 @@ def plan(
 ) -> "Plan":
     """Choose noise for several answers so that one guarantee covers all of them together.
 
-    One person may change every answer, each by up to its sensitivity. There are two options: to
-    split the guarantee among the answers, each with the cheapest noise for its part; and Gaussian
-    noise that all answers share, which is better for many answers. The parts and shares are closed
+    One person may change every answer, each by up to its sensitivity. There are three options: to
+    split the guarantee among the answers, each with the cheapest noise for its part; joint noise,
+    which is better for about 2 to 40 answers and needs no δ; and Gaussian noise that all answers
+    share, which is better for many answers. The parts and shares are closed
     forms or come from estimates in floats, and are not proved to be the best ones. The total
     guarantee is proved exactly, from the discretized noise.
 
@@ -93,14 +105,18 @@ def plan(
     >>> queries = [NumericQuery("people", sensitivity=1, integer=True),
     ...            NumericQuery("income", sensitivity=4)]
     >>> chosen = plan(Privacy(1), queries)
-    >>> chosen.family, chosen.total
-    ('least', Privacy(epsilon=1, delta=0))
+    >>> chosen.rows[0].how, chosen.total
+    ('joint', Privacy(epsilon=1, delta=0))
     >>> sorted(chosen.release({"people": 42, "income": 123.5}))
     ['income', 'people']
     """
     effort = parse_effort(solve, Effort().gap, seconds)
     problem = parse_problem(find_amount(privacy, ledger, share), queries)
     candidates = [split(problem), share_gaussian(problem)]
+    costs = [candidate.option.cost for candidate in candidates]
+    candidates.append(
+        join(problem, min((cost for cost in costs if cost is not None), default=None))
+    )
     possible = sorted((candidate for candidate in candidates if candidate.mechanisms), key=_cost)
     if not possible:
         raise explain_impossible(problem, candidates)
@@ -110,7 +126,8 @@ def plan(
     best = min((candidate for candidate in candidates if candidate.mechanisms), key=_cost)
     others = [candidate.option for candidate in candidates if candidate is not best]
     for mechanism in {id(mechanism): mechanism for mechanism in best.mechanisms}.values():
-        mechanism.certificate.verify()
+        if not isinstance(mechanism, JointPart):  # joint noise is proved in total
+            mechanism.certificate.verify()
     total = prove_total(best.option.how, best.mechanisms, problem.privacy)
     note = None
     if ledger is not None:
@@ -249,16 +266,30 @@ class Plan:
         raise failure
 
     def _release(self, values: Mapping[str, Value], recording: Recording) -> dict[str, Answer]:
-        draws = [
-            mechanism.releaser.prepare(values[name]) for name, mechanism in self.mechanisms.items()
-        ]
-        indices, receipt = recording.release(
-            self._spending,
-            lambda tape=None: tuple(draw(tape) for draw in draws),
-            numbers(len(self)),
-        )
+        draw = self._prepare([values[name] for name in self])
+        indices, receipt = recording.release(self._spending, draw, numbers(len(self)))
         parts = zip(self.queries, indices, self._ready, strict=True)
         return {query.name: Answer(index, mechanism, receipt) for query, index, mechanism in parts}
+
+    def _prepare(self, values: list[Value]) -> Draw[tuple[int, ...]]:
+        """Check values without reading bits; return the function that adds noise to all."""
+        draws = []
+        for block, places in find_blocks(self._ready):
+            own = [values[place] for place in places]
+            if isinstance(block, JointMechanism):
+                draws.append((places, block.releaser.prepare(own)))
+            else:
+                single = block.releaser.prepare(own[0])
+                draws.append((places, lambda tape=None, single=single: (single(tape),)))
+
+        def draw(tape: Tape | None = None) -> tuple[int, ...]:
+            indices = [0] * len(values)
+            for places, add in draws:
+                for place, index in zip(places, add(tape), strict=True):
+                    indices[place] = index
+            return tuple(indices)
+
+        return draw
 
     def _spending(self) -> Spending:
         """Return the charge: the proved total guarantee."""

@@ -8,7 +8,7 @@ from leastnoise.core.exact import format_rounded
 from leastnoise.core.gaussian_cost import total_cost
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.errors import NotPrivate
-from leastnoise.mechanism import Mechanism
+from leastnoise.mechanism import Mechanism, find_blocks
 from leastnoise.planning.options import SHARED
 
 # The number of digits of the stated total δ.
@@ -19,14 +19,15 @@ def prove_total(how: str, mechanisms: tuple[Mechanism, ...], limit: Privacy) -> 
     """Prove and return the total guarantee; raise NotPrivate if it exceeds ``limit``.
 
     Split guarantees are combined by basic composition (:mod:`leastnoise.core.basic_composition`).
+    A block of answers with joint noise counts once, by the guarantee proved for the whole block.
     For shared noise the costs of all answers are added (:mod:`leastnoise.core.gaussian_cost`). A
     long δ is rounded up.
     """
     if how == SHARED:
-        cost = total_cost(mechanism.gaussian_cost for mechanism in mechanisms)
+        cost = total_cost(block.gaussian_cost for block, _ in find_blocks(mechanisms))
         total = Privacy(limit.epsilon, cost.delta(limit.epsilon))
     else:
-        guarantees = (mechanism.privacy for mechanism in mechanisms)
+        guarantees = (block.privacy for block, _ in find_blocks(mechanisms))
         total = basic_composition.compose_basic(guarantees, limit.delta)
     if total.epsilon > limit.epsilon or total.delta > limit.delta:
         raise NotPrivate(

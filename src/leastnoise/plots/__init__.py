@@ -15,6 +15,7 @@ from leastnoise.plots.comparison import (
 )
 from leastnoise.plots.densities import Look, curves, density, distributions, layer_densities
 from leastnoise.plots.panels import Mass, Panel, Piece, draw_panels
+from leastnoise.plots.planning import plan_errors
 from leastnoise.plots.spending import budget
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "load_altair",
     "load_renderer",
     "make_title",
+    "plan_errors",
     "save",
     "save_comparison",
 ]

@@ -171,7 +171,7 @@ def layer_densities(
         raise InvalidParameter(
             "noise must have at least one noise distribution",
             got="none",
-            fix="Use for example {'uniform': Uniform(5)}.",
+            fix="Use, for example, {'uniform': Uniform(5)}.",
         )
     names = [name for name, _, _ in outlines]
     color = alt.Color(

@@ -10,7 +10,7 @@ from functools import partial
 
 from leastnoise.core.tape import Tape
 from leastnoise.errors import InvalidParameter, Words
-from leastnoise.mechanism import AnyMechanism, PermuteAndFlip, as_noise
+from leastnoise.mechanism import AnyMechanism, JointPart, JointRows, PermuteAndFlip, as_noise
 from leastnoise.tables.keys import Key
 from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.queries.query import AddNoise, Result
@@ -48,12 +48,13 @@ def add_all_noise(
         tape: The bits. Default: those of the operating system.
     """
     shared: dict[int, AddNoise] = {}
+    rows: dict[int, JointRows] = {}
     noisy: dict[tuple[int, ...], NoisyResult] = {}
     leader = find_leader([planned for planned, _ in queries])
     for result, (planned, numbers), own in zip(results, queries, places, strict=True):
         if own in noisy:
             continue
-        noise = [_make_adder(number, mechanism, tape) for number, mechanism in numbers]
+        noise = [_make_adder(number, mechanism, rows, tape) for number, mechanism in numbers]
         if not planned.query.makes_numbers:
             noise = [
                 shared.setdefault(place, _Once(add)) for place, add in zip(own, noise, strict=True)
@@ -168,11 +169,21 @@ class _Once:
         return self._noisy
 
 
-def _make_adder(number: ReleasedNumber, mechanism: AnyMechanism, tape: Tape | None) -> AddNoise:
+def _make_adder(
+    number: ReleasedNumber,
+    mechanism: AnyMechanism,
+    rows: dict[int, JointRows],
+    tape: Tape | None,
+) -> AddNoise:
     """Return the function that adds noise to true numbers, which are given in steps.
 
-    For a selection, return the mechanism, which selects a candidate by the true errors of all.
+    For a selection, return the mechanism, which selects a candidate by the true errors of all. The
+    numbers of joint noise share the entry of their mechanism in ``rows``, by its id.
     """
+    if isinstance(mechanism, JointPart):
+        owner = mechanism.owner
+        joint = rows.setdefault(id(owner), owner.start_rows(tape))
+        return partial(joint.add_noise_to_steps, mechanism.place, step=number.step)
     if isinstance(mechanism, PermuteAndFlip):
         return mechanism if tape is None else replace(mechanism, tape=tape)
     return partial(mechanism.releaser.add_noise_to_steps, step=number.step, tape=tape)

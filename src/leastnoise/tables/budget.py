@@ -5,6 +5,7 @@ and without the unit. So the composition of the numbers that one unit can change
 all released numbers (docs/shared-noise.md).
 """
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -13,12 +14,21 @@ from leastnoise.core.gaussian_cost import GaussianCost, epsilon_within, total_co
 from leastnoise.core.privacy import Privacy, as_privacy
 from leastnoise.errors import InvalidParameter, NotPrivate, Unsupported, Words
 from leastnoise.ledger import AllocatedPrivacy, make_part
-from leastnoise.mechanism import AnyMechanism, Mechanism, PermuteAndFlip, as_noise, calibrate
+from leastnoise.mechanism import (
+    AnyMechanism,
+    Mechanism,
+    PermuteAndFlip,
+    as_noise,
+    calibrate,
+    find_blocks,
+)
 from leastnoise.planning import build_gaussian, build_truncated_laplace
+from leastnoise.tables.joint_noise import JointBlocks, estimate_joint, join
 from leastnoise.tables.noise_choice import (
     divide,
+    estimate_gaussian,
+    estimate_split,
     gaussian_shares,
-    prefers_gaussian,
     selects_within_cost,
 )
 from leastnoise.tables.released_number import Divided, Parts, ReleasedNumber, divide_cost
@@ -45,6 +55,7 @@ def allocate(
     numbers: Sequence[ReleasedNumber],
     parts: Parts | None = None,
     *,
+    blocks: JointBlocks = (),
     solve: bool = True,
 ) -> Allocation:
     """Return a mechanism for each number, such that the composition satisfies ``privacy``.
@@ -65,17 +76,23 @@ def allocate(
         privacy: The guarantee; or an :class:`AllocatedPrivacy`, a part of an allocation.
         numbers: The distinct numbers.
         parts: The part that each number gets. Default: the same.
+        blocks: The places of numbers that can have joint noise, because each unit changes them in
+            the same rows only (:mod:`leastnoise.tables.joint_noise`). Default: none.
         solve: Whether the solver may search for the noise of a single number. Default: True.
     """
     if not isinstance(privacy, AllocatedPrivacy):
         as_privacy(privacy, "Privacy(1, '1e-6')")
     even = (Fraction(1, len(numbers)),) * len(numbers)
-    return _allocate(privacy, tuple(numbers), even if parts is None else parts, solve)
+    return _allocate(privacy, tuple(numbers), even if parts is None else parts, blocks, solve)
 
 
 @lru_cache(maxsize=64)  # the same query may run on many tables
 def _allocate(
-    privacy: Privacy, numbers: tuple[ReleasedNumber, ...], parts: Parts, solve: bool
+    privacy: Privacy,
+    numbers: tuple[ReleasedNumber, ...],
+    parts: Parts,
+    blocks: JointBlocks,
+    solve: bool,
 ) -> Allocation:
     each = list(zip(numbers, parts, strict=True))
     if isinstance(privacy, AllocatedPrivacy):
@@ -90,7 +107,9 @@ def _allocate(
     calibrated: tuple[Mechanism, ...] = ()
     noisy_total = Privacy(0, 0)
     if noisy:
-        calibrated, noisy_total = _find_noise(rest, noisy, own, solve=solve)
+        places = [at for at, number in enumerate(numbers) if number.candidates is None]
+        inner = tuple(tuple(map(places.index, block)) for block in blocks if {*block} <= {*places})
+        calibrated, noisy_total = _find_noise(rest, noisy, own, inner, solve=solve)
     remaining = iter(calibrated)
 
     def find_mechanism(number: ReleasedNumber, part: Fraction) -> AnyMechanism:
@@ -152,19 +171,30 @@ def _build_within(share: GaussianCost, number: ReleasedNumber, delta: Fraction) 
 
 
 def _find_noise(
-    privacy: Privacy, numbers: tuple[ReleasedNumber, ...], parts: Parts, *, solve: bool
+    privacy: Privacy,
+    numbers: tuple[ReleasedNumber, ...],
+    parts: Parts,
+    blocks: JointBlocks,
+    *,
+    solve: bool,
 ) -> NoiseAllocation:
-    """Return a split of the guarantee, or Gaussian noise that all numbers share if it is better.
+    """Return a split of the guarantee, joint noise for blocks of numbers, or Gaussian noise.
 
-    Both are closed forms, whose time does not grow with the number of groups. A split is better for
-    a few numbers, Gaussian noise for many (docs/theory/many-answers.md). Groups are discovered by
-    the noise with the lower threshold, other numbers are released with the smaller error.
+    All are closed forms, whose time does not grow with the number of groups. Joint noise is best
+    for a few numbers of the same rows, a split where there are none, and Gaussian noise for many
+    numbers (docs/theory/many-answers.md). Groups are discovered by the noise with the lowest
+    threshold, other numbers are released with the smallest error.
     """
     releases = sum(number.touched for number in numbers)
     if releases == 1:
         return (_calibrate(privacy, numbers[0], solve=solve),), privacy
     each = list(zip(numbers, parts, strict=True))
-    if prefers_gaussian(privacy, each):
+    gaussian = estimate_gaussian(privacy, each) if privacy.delta else math.inf
+    others = min(gaussian, estimate_split(privacy, each))
+    if blocks and estimate_joint(privacy, each, blocks) < others:
+        joined = join(privacy, each, blocks, _split_one)
+        return joined, _compose(joined, numbers)
+    if gaussian <= others:
         return tuple(map(as_noise, _share_cost(privacy, each))), privacy
     return _split(privacy, each, solve=solve and releases == len(numbers)), privacy
 
@@ -175,10 +205,21 @@ def _split(privacy: Privacy, numbers: Divided, *, solve: bool) -> tuple[Mechanis
     The part of each number is divided evenly among its releases.
     """
     each = ((number, divide(privacy, number, part)) for number, part in numbers)
-    return tuple(
-        _build(own, number) if _is_small(own) else _calibrate(own, number, solve=solve)
-        for number, own in each
-    )
+    return tuple(_split_one(own, number, solve=solve) for number, own in each)
+
+
+def _split_one(part: Privacy, number: ReleasedNumber, *, solve: bool = False) -> Mechanism:
+    return _build(part, number) if _is_small(part) else _calibrate(part, number, solve=solve)
+
+
+def _compose(mechanisms: tuple[Mechanism, ...], numbers: tuple[ReleasedNumber, ...]) -> Privacy:
+    """Return the total guarantee by basic composition; a block of joint noise counts once."""
+    total = Privacy(0, 0)
+    for block, places in find_blocks(mechanisms):
+        times = max(numbers[place].touched for place in places)
+        own = block.privacy
+        total = Privacy(total.epsilon + times * own.epsilon, total.delta + times * own.delta)
+    return total
 
 
 def _is_small(part: Privacy) -> bool:

@@ -44,7 +44,7 @@ _Q = Argument(
 )
 _NO_COMMAS = (
     "edges must be two or more numbers separated by commas, without blanks",
-    "Write for instance --edges 0,18,65,120.",
+    "Write, for example, --edges 0,18,65,120.",
 )
 _EDGES = Argument(
     "edges",
@@ -175,13 +175,13 @@ BUILT_IN = (
         arguments=(_COLUMN, _Q, _BOUNDS, _BINS, _INTERVAL),
         on_more=(
             "There are more arguments than SOURCE and COLUMN; q is an option",
-            "Write for instance --q 0.9.",
+            "Write, for example, --q 0.9.",
         ),
     ),
     TableQuery(
         name="min",
         query_class="leastnoise.tables.queries.extreme:Min",
-        help="Find about the lowest value of a column.",
+        help="Find the approximate minimum of a column.",
         notes=_EXTREME.format(word="minimum", beyond="below"),
         examples=(f"people.csv age --bounds 0 120 --bins 120 {_PERSON} --epsilon 0.5 {_LEDGER}",),
         arguments=(_COLUMN, _BOUNDS, _BINS_ONLY),
@@ -189,7 +189,7 @@ BUILT_IN = (
     TableQuery(
         name="max",
         query_class="leastnoise.tables.queries.extreme:Max",
-        help="Find about the highest value of a column.",
+        help="Find the approximate maximum of a column.",
         notes=_EXTREME.format(word="maximum", beyond="above"),
         examples=(f"people.csv age --bounds 0 120 --bins 120 {_PERSON} --epsilon 0.5 {_LEDGER}",),
         arguments=(_COLUMN, _BOUNDS, _BINS_ONLY),

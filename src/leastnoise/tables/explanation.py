@@ -12,7 +12,7 @@ from leastnoise.core.noise import DiscreteSteps, Rounded
 from leastnoise.core.privacy import Privacy, format_guarantee
 from leastnoise.json_types import Json
 from leastnoise.ledger import AllocatedPrivacy
-from leastnoise.mechanism import AnyMechanism, Mechanism, half_width
+from leastnoise.mechanism import AnyMechanism, JointPart, Mechanism, half_width
 from leastnoise.rendering import Fact, align_columns, fact_lines, printable, wrap
 from leastnoise.tables.add_noise import Numbers
 from leastnoise.tables.answers import USUAL, at_most
@@ -193,10 +193,10 @@ def _explain_mean(target: MeanTarget) -> list[str]:
         f"{rows:,} rows: {_describe_costs(target, cost)}" for rows, cost in _estimate_costs(target)
     ]
     facts = [
-        f"95% interval of at most ± {format_exact(target.error)}, with probability 99%.",
-        "The rows are counted first, roughly and perhaps several times. The first of these counts "
-        "is below.",
-        "About what the mean costs:",
+        f"With probability 99%, the 95% interval is at most ± {format_exact(target.error)}.",
+        "The rows are counted first, perhaps several times with growing precision. The table "
+        "below shows the first count.",
+        "Approximate cost of the mean:",
         *(f"  {cost}" for cost in costs),
     ]
     return [*wrap(target.query.title), *(line for fact in facts for line in _indent(fact))]
@@ -307,6 +307,8 @@ def _noise_name(mechanism: AnyMechanism, family: str | None) -> str:
     """
     if not isinstance(mechanism, Mechanism):
         return "selection"
+    if isinstance(mechanism, JointPart):
+        return "joint"
     noise = mechanism.noise.noise if isinstance(mechanism.noise, Rounded) else mechanism.noise
     name = type(noise).__name__.removeprefix("Discrete")
     if family is not None and isinstance(noise, DiscreteSteps):

@@ -77,7 +77,7 @@ class ExtremeMethods(Answering):
         fresh: bool = False,
         allow_exact: bool = False,
     ) -> ExtremeAnswer | GroupedAnswers[ExtremeAnswer]:
-        """Find about the lowest value of a column: a bin with few rows below it.
+        """Find the approximate minimum of a column: a bin with few rows below it.
 
         The minimum itself is the value of one row, which no private answer can be. The answer is a
         bin of a public grid, and states how many rows may lie below it. Rows without a value are
@@ -211,7 +211,7 @@ class ExtremeMethods(Answering):
         fresh: bool = False,
         allow_exact: bool = False,
     ) -> ExtremeAnswer | GroupedAnswers[ExtremeAnswer]:
-        """Find about the highest value of a column: a bin with few rows above it.
+        """Find the approximate maximum of a column: a bin with few rows above it.
 
         The maximum itself is the value of one row, which no private answer can be. The answer is a
         bin of a public grid, and states how many rows may lie above it. Rows without a value are

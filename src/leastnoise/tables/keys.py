@@ -34,7 +34,7 @@ def parse_keys(keys: object, columns: int) -> tuple[Key, ...]:
         raise InvalidParameter(
             parameter("groups") + " must be a list",
             got=quote(keys),
-            fix="Write for instance "
+            fix="Write, for example, "
             + Words('groups=["north", "south"]', "--group north --group south")
             + ".",
         )

@@ -151,7 +151,7 @@ class _Steps:
         problem = f"By a noisy count, about {max(count.rows, 0)} rows are too few for {self._mean}"
         if needed is not None:
             most = _describe(target, available)
-            needs = f"needs {describe_amount(needed)}, and at most {most} may be spent"
+            needs = f"needs {describe_amount(needed)}, but at most {most} may be spent"
             problem = f"T{self._mean[1:]} {needs}"
         charges = "The charge of its count stands"
         if count.place > 1:
@@ -186,7 +186,7 @@ class _Steps:
         if size_of(needed) > cap:
             raise BudgetExceeded(
                 f"The first count of rows for the {self.target.query.title} needs "
-                f"{describe_amount(needed)}, and at most {_describe(self.target, cap)} may be "
+                f"{describe_amount(needed)}, but at most {_describe(self.target, cap)} may be "
                 "spent. Nothing was charged or released",
                 fix="Raise " + Words("at_most=", "--at-most") + ", or give a larger error.",
             )

@@ -31,11 +31,12 @@ from leastnoise.ledger import SpendingLimit
 from leastnoise.mechanism import Mechanism, as_noise, half_width
 from leastnoise.tables.answers import USUAL
 from leastnoise.tables.budget import allocate
+from leastnoise.tables.joint_blocks import find_joint_blocks
+from leastnoise.tables.joint_ratio import make_error_quantile
 from leastnoise.tables.queries.known_rows import KnownRows
 from leastnoise.tables.queries.mean import Mean
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery, TableUnit
-from leastnoise.tables.ratio import ErrorQuantile
 from leastnoise.tables.release import PreparedRelease, prepare
 from leastnoise.tables.sources import Source
 from leastnoise.tables.target_error import Scale, TargetError, find_size, round_down
@@ -247,15 +248,15 @@ class MeanTarget:
             rows: The last count.
             count: The last count with its noise; None if ``rows`` is the true number of rows.
         """
-        (own, adding), _ = allocate(amount, self.planned.numbers)
+        blocks = find_joint_blocks([self.planned], [tuple(range(len(self.planned.numbers)))])
+        (own, adding), _ = allocate(amount, self.planned.numbers, blocks=blocks)
         counting, total = as_noise(own), as_noise(adding)
         fewest = rows - half_width(counting, _SURE)
         if count is not None:
             fewest -= count.error
         if fewest <= 0:
             return None
-        noise = counting.discretized.noise, total.discretized.noise
-        quantile = ErrorQuantile(*noise, USUAL).at(self._slope)
+        quantile = make_error_quantile(counting, total, USUAL).at(self._slope)
         rounding = rounding_error(total.discretized.step, integer=total.integer)
         return (quantile + rounding) / fewest + self._rounding
 

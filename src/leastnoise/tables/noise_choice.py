@@ -1,7 +1,7 @@
-"""Choose between two closed forms for several numbers: a split of ε and δ, or Gaussian accounting.
+"""Estimates for the choice of noise for several numbers: a split of ε and δ, Gaussian accounting.
 
-The choice depends on estimates in floats, and the guarantee does not: both are proved of the noise
-that is sampled.
+The choice depends on these estimates in floats, and the guarantee does not: it is proved of the
+noise that is sampled.
 """
 
 import math
@@ -19,13 +19,6 @@ _DISCOVERY = Fraction(1, 4)
 # The largest exponent and the smallest number of a float.
 _LARGEST_LOG = 700.0
 _SMALLEST = 5e-324
-
-
-def prefers_gaussian(privacy: Privacy, numbers: Divided) -> bool:
-    """Return whether numbers with noise have smaller errors under Gaussian accounting."""
-    return bool(privacy.delta) and _estimate_gaussian(privacy, numbers) < _estimate_split(
-        privacy, numbers
-    )
 
 
 def selects_within_cost(privacy: Privacy, numbers: Divided, rest: Privacy) -> bool:
@@ -56,9 +49,9 @@ def selects_within_cost(privacy: Privacy, numbers: Divided, rest: Privacy) -> bo
     if noisy:
         total = sum((part for (_, part), _ in noisy), Fraction(0))
         own = [(number, part / total) for (number, part), _ in noisy]
-        other = _estimate_split(rest, own)
+        other = estimate_split(rest, own)
         if rest.delta:
-            other = min(other, _estimate_gaussian(rest, own))
+            other = min(other, estimate_gaussian(rest, own))
         shared = _estimate_shares([(number, share) for (number, _), share in noisy])
         gain += len(noisy) * (math.log(max(other, _SMALLEST)) - math.log(max(shared, _SMALLEST)))
     return gain > 0
@@ -77,7 +70,7 @@ def divide(privacy: Privacy, number: ReleasedNumber, part: Fraction) -> Privacy:
     return Privacy(privacy.epsilon * share, privacy.delta * share)
 
 
-def _estimate_gaussian(privacy: Privacy, numbers: Divided) -> float:
+def estimate_gaussian(privacy: Privacy, numbers: Divided) -> float:
     """Return about the errors of Gaussian noise, as :func:`_estimate_shares` does."""
     shares = gaussian_shares(privacy, numbers)
     return _estimate_shares(
@@ -101,7 +94,7 @@ def _estimate_shares(numbers: Sequence[tuple[ReleasedNumber, GaussianCost]]) -> 
     return total
 
 
-def _estimate_split(privacy: Privacy, numbers: Divided) -> float:
+def estimate_split(privacy: Privacy, numbers: Divided) -> float:
     """Return about the same of a split, by the formulas of the families.
 
     Truncated Laplace noise for deciding counts, else the smaller of geometric or staircase noise

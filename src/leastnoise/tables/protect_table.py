@@ -133,7 +133,8 @@ def protect(
         raise InvalidParameter(
             "unit= or card= must be given",
             got="neither",
-            fix="Write for instance unit='person_id' or card='people.toml'.",
+            fix="Write unit='person_id' for the column that identifies a person, unit=None if "
+            "every row is a different person, or card='people.toml'.",
         )
     if analyst is not None:
         raise InvalidParameter(
@@ -141,7 +142,9 @@ def protect(
             fix="Open the ledger with Ledger(path, analyst=…).",
         )
     recorded = check_ledger(
-        ledger, "Open one with Ledger('people.ledger', limit=…), or give leastnoise.UNRECORDED."
+        ledger,
+        "Pass Ledger('people.ledger') to charge a ledger, or leastnoise.UNRECORDED to track the "
+        "budget yourself.",
     )
     who = TableUnit(unit, parse_max_rows(unit, max_rows), neighbors or ADD_REMOVE)
     for what, text in (("name", name), ("version", version)):
@@ -163,7 +166,7 @@ def protect(
         if opened.place is None and isinstance(recorded, Ledger):
             raise InvalidParameter(
                 "In-memory data needs name= when a ledger is used",
-                fix="Stored answers are found by it. Write for instance name='people'.",
+                fix="Stored answers are found by it. Write, for example, name='people'.",
             )
     except BaseException:
         opened.close()

@@ -163,7 +163,7 @@ class ProtectedTable(BuiltInQueries, QueryMethods, SqlMethods):
         )
         if not isinstance(queries, tuple | list):
             raise InvalidParameter(
-                "queries must be a list", got=quote(queries), fix="Write for instance [Count()]."
+                "queries must be a list", got=quote(queries), fix="Write, for example, [Count()]."
             )
         terms = self._parse_terms(privacy, share, error, at_most, key, fresh=fresh)
         queries = self._complete(queries, common)

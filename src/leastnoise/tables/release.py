@@ -43,6 +43,8 @@ from leastnoise.tables.add_noise import (
 from leastnoise.tables.answers import GroupedAnswers, Statement, Subject, TableAnswer
 from leastnoise.tables.budget import allocate
 from leastnoise.tables.execute import Batch, compile_batches, run
+from leastnoise.tables.joint_blocks import find_joint_blocks
+from leastnoise.tables.joint_noise import count_releases
 from leastnoise.tables.keys import keys_from_json, keys_to_json
 from leastnoise.tables.queries.plan import plan_query
 from leastnoise.tables.queries.planned_query import PlannedQuery, TableUnit
@@ -168,11 +170,12 @@ class PreparedRelease:
     def gaussian_cost(self) -> GaussianCost:
         """The sum of the costs of all distinct numbers over the releases that one unit changes."""
         distinct = {
-            place: mechanism.gaussian_cost * number.touched
+            place: pair
             for (_, numbers), places in zip(self.queries, self.places, strict=True)
-            for (number, mechanism), place in zip(numbers, places, strict=True)
+            for pair, place in zip(numbers, places, strict=True)
         }
-        return total_cost(distinct.values())
+        parts = count_releases(distinct.values())
+        return total_cost(noise.gaussian_cost * times for noise, times in parts)
 
 
 def reported(ask: Ask) -> Ask:
@@ -216,11 +219,13 @@ def prepare(
     plans = [plan_query(query, source, unit) for query in queries]
     if not plans:
         raise InvalidParameter(
-            "queries must not be empty", got="no query", fix="Write for instance [Count()]."
+            "queries must not be empty", got="no query", fix="Write, for example, [Count()]."
         )
     distinct, places = find_distinct([(plan.numbers, plan.identities) for plan in plans])
     parts = None if weights is None else divide_by_weights(weights, places)
-    mechanisms, together = allocate(privacy, distinct, parts)
+    mechanisms, together = allocate(
+        privacy, distinct, parts, blocks=find_joint_blocks(plans, places)
+    )
     noisy = tuple(
         (
             plan,
@@ -290,6 +295,8 @@ def _make_statement(
     query, rows = planned.query, planned.rows
     groups = query.contribution(rows.unit).touched
     subject = query.subject(rows, find_threshold(prepared, planned, numbers))
+    if query.discovered and len(count_releases(numbers)) < len(numbers):
+        subject = replace(subject, selected=True)  # joint noise: that of the count is in all errors
     if query.follows and prepared.leader is not None:
         # A count of the same rows is that of the leader.
         decides = prepared.queries[prepared.leader][1][0][1]
@@ -328,7 +335,7 @@ def _compute_share(prepared: PreparedRelease, numbers: Numbers, groups: int = 1)
     total = prepared.together
     if groups == 1 and len(prepared.queries) == 1:
         return total
-    parts = [(mechanism.privacy, number.touched // groups) for number, mechanism in numbers]
+    parts = [(noise.privacy, times // groups) for noise, times in count_releases(numbers)]
     epsilon = sum((times * part.epsilon for part, times in parts), Fraction(0))
     delta = sum((times * part.delta for part, times in parts), Fraction(0))
     return total if epsilon > total.epsilon or delta > total.delta else Privacy(epsilon, delta)

@@ -15,6 +15,7 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.errors import BudgetExceeded, InvalidParameter, Text, Words, parameter
 from leastnoise.ledger import AllocatedPrivacy, SpendingLimit
 from leastnoise.tables.budget import allocate
+from leastnoise.tables.joint_blocks import find_joint_blocks
 from leastnoise.tables.queries.planned_query import PlannedQuery
 from leastnoise.tables.spending_limit import describe_amount
 
@@ -113,7 +114,7 @@ class TargetError:
         most = describe_amount(self.scale.amount(round_down(cap))) if cap else "nothing"
         needs = "needs more than the budget"
         if amount is not None:
-            needs = f"needs {describe_amount(amount)}, and at most {most} may be spent"
+            needs = f"needs {describe_amount(amount)}, but at most {most} may be spent"
         return f"The {self.title} with an error of ± {_print(self.error)} {needs}"
 
     def add_advice(self, failure: BudgetExceeded) -> BudgetExceeded:
@@ -153,8 +154,11 @@ def aim(planned: PlannedQuery, error: Fraction, limit: SpendingLimit | None) -> 
     scale = Scale(limit, planned.query.discovered)
     _check_query(planned, error, scale)
 
+    blocks = find_joint_blocks([planned], [tuple(range(len(planned.numbers)))])
+
     def error_at(amount: Privacy) -> Fraction:
-        return planned.query.answer_error(allocate(amount, planned.numbers, solve=False)[0])
+        mechanisms, _ = allocate(amount, planned.numbers, blocks=blocks, solve=False)
+        return planned.query.answer_error(mechanisms)
 
     return TargetError(planned.query.title, error, scale, error_at)
 
@@ -169,10 +173,12 @@ def find_amount(
             possible with what remains, and at most with a share ``at_most``.
     """
     scale, numbers = target.scale, planned.numbers
+    blocks = find_joint_blocks([planned], [tuple(range(len(numbers)))])
     size = find_size(target, _guess(planned, target.error, scale))
 
     def suffices(size: Fraction) -> bool:
-        mechanisms, _ = allocate(scale.amount(size), numbers)  # as the query will be released
+        # As the query will be released.
+        mechanisms, _ = allocate(scale.amount(size), numbers, blocks=blocks)
         return planned.query.answer_error(mechanisms) <= target.error
 
     for _ in range(_TRIALS):

@@ -82,7 +82,7 @@ def parse_terms(
         raise InvalidParameter(
             "Exactly one of " + _PRIVACY + ", " + _SHARE + " and " + _ERROR + " must be given",
             got="none" if not amounts else amounts[0] + " and " + amounts[1],
-            fix="Write for instance "
+            fix="Write, for example, "
             + Words("privacy=Privacy(1, '1e-6')", "--epsilon 1 --delta 1e-6")
             + ", "
             + Words("share='1/50'", "--share 1/50")
@@ -129,13 +129,13 @@ def parse_weights(weights: object, queries: int) -> tuple[Fraction, ...] | None:
         return None
     if isinstance(weights, str | bytes) or not isinstance(weights, Sequence):
         raise InvalidParameter(
-            "weights must be a list", got=quote(weights), fix="Write for instance [2, 1]."
+            "weights must be a list", got=quote(weights), fix="Write, for example, [2, 1]."
         )
     if len(weights) != queries:
         raise InvalidParameter(
             "weights must have a number for each query",
             got=f"{len(weights)} for {queries}",
-            fix="Write for instance [2, 1] for two queries.",
+            fix="Write, for example, [2, 1] for two queries.",
         )
     return tuple(parse_positive(weight, "a weight") for weight in weights)
 
@@ -148,6 +148,6 @@ def _parse_share(share: object, name: Words) -> Fraction | None:
         raise InvalidParameter(
             name + " must be above 0 and at most 1",
             got=quote(share),
-            fix="Write for instance '1/50'.",
+            fix="Write, for example, '1/50'.",
         )
     return exact

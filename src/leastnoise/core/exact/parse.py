@@ -75,7 +75,7 @@ def parse_count(value: object, name: Text, *, least: int) -> int:
         raise InvalidParameter(
             _name(name) + f" must be an integer of at least {least}",
             got=quote(value),
-            fix=f"Use for example {max(least, 1)}.",
+            fix=f"Use, for example, {max(least, 1)}.",
         )
     return exact.numerator
 
@@ -93,7 +93,7 @@ def parse_confidence(
     raise InvalidParameter(
         _name(name) + f" must be above 0 {below_one or 'and at most 1'}",
         got=quote(value),
-        fix="Use for example 0.95.",
+        fix="Use, for example, 0.95.",
     )
 
 

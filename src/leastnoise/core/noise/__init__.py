@@ -17,6 +17,12 @@ from leastnoise.core.noise.base import (
 )
 from leastnoise.core.noise.discrete_staircase import DiscreteStaircase
 from leastnoise.core.noise.gaussian import Gaussian, TruncatedGaussian
+from leastnoise.core.noise.joint import (
+    BoundedJointStaircase,
+    JointMarginal,
+    JointNoise,
+    JointStaircase,
+)
 from leastnoise.core.noise.kinds import (
     FiniteLatticeNoise,
     PiecewiseNoise,
@@ -36,6 +42,7 @@ STORED_NOISES: tuple[type[Noise], ...] = (
     DiscreteSteps,
     DiscreteUniform,
     Gaussian,
+    JointMarginal,
     Laplace,
     Rounded,
     Staircase,
@@ -48,12 +55,16 @@ STORED_NOISES: tuple[type[Noise], ...] = (
 __all__ = [
     "BITS",
     "STORED_NOISES",
+    "BoundedJointStaircase",
     "DiscreteStaircase",
     "DiscreteSteps",
     "DiscreteUniform",
     "ExpectedCost",
     "FiniteLatticeNoise",
     "Gaussian",
+    "JointMarginal",
+    "JointNoise",
+    "JointStaircase",
     "Laplace",
     "LatticeNoise",
     "LineNoise",

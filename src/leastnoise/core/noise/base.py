@@ -290,7 +290,7 @@ def no_quantile_at_ends(probability: Fraction) -> InvalidParameter:
     return InvalidParameter(
         "The probability of a quantile of unbounded noise must be between 0 and 1, both excluded",
         got=format_exact(probability),
-        fix="Use for example 0.999.",
+        fix="Use, for example, 0.999.",
     )
 
 
@@ -300,5 +300,5 @@ def no_maximum_error(confidence: Fraction) -> InvalidParameter:
         parameter("confidence")
         + " must be below 1 for unbounded noise, which has no maximum error",
         got=format_exact(confidence),
-        fix="Use for example 0.999.",
+        fix="Use, for example, 0.999.",
     )

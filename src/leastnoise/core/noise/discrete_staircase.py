@@ -71,7 +71,7 @@ class DiscreteStaircase(StaircaseNoise, LatticeNoise):
             raise InvalidParameter(
                 "step must be greater than 0, and ratio between 0 and 1",
                 got=f"step {format_exact(self.step)} and ratio {format_exact(self.ratio)}",
-                fix="Use for example step 1 and ratio 1/2.",
+                fix="Use, for example, step 1 and ratio 1/2.",
             )
         falling = all(before >= after for before, after in pairwise(weights))
         if not falling or weights[-1] < self.ratio * weights[0] or weights[-1] < 1:

@@ -272,6 +272,6 @@ def _probability(level: Fraction | float) -> Fraction:
         raise InvalidParameter(
             "A probability must be between 0 and 1",
             got=quote(level),
-            fix="Use for example 0.95.",
+            fix="Use, for example, 0.95.",
         )
     return level

@@ -312,7 +312,7 @@ def _parse_list(numbers: Iterable[Number], name: str, entry: str) -> tuple[Fract
         raise InvalidParameter(
             f"{name} must be a list of numbers",
             got=quote(numbers),
-            fix="Use for example [-1, 1].",
+            fix="Use, for example, [-1, 1].",
         )
     exact = tuple(parse_rational(number, entry) for number in islice(numbers, _LONGEST + 1))
     if len(exact) > _LONGEST:
@@ -330,7 +330,7 @@ def _parse_atoms(atoms: Mapping[Place, Number] | None) -> tuple[tuple[Fraction, 
         raise InvalidParameter(
             "atoms must be a dictionary from places to probabilities",
             got=quote(atoms),
-            fix="Use for example {0: '0.25'}.",
+            fix="Use, for example, {0: '0.25'}.",
         )
     exact: dict[Fraction, Fraction] = {}
     for place, mass in (atoms or {}).items():

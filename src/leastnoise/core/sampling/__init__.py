@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
+from leastnoise.core.sampling.joint import GrowingBoxes, JointScheme, sum_growing
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
     LARGEST_REACH,
@@ -20,6 +21,7 @@ from leastnoise.core.sampling.schemes import (
     TicketScheme,
     draw_exactly,
     run_scheme,
+    ticket_if_accepted,
     uniform_below,
     word_bits,
 )
@@ -44,6 +46,8 @@ __all__ = [
     "CipherTape",
     "Coins",
     "DigitTable",
+    "GrowingBoxes",
+    "JointScheme",
     "Polynomials",
     "QuantileScheme",
     "RunScheme",
@@ -58,6 +62,8 @@ __all__ = [
     "quantile_scheme",
     "run_scheme",
     "staircase_scheme",
+    "sum_growing",
+    "ticket_if_accepted",
     "uniform_below",
     "word_bits",
 ]

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 from leastnoise.core.exact import first_index, fixed_power, power_bounds
 from leastnoise.core.lattice import Run
@@ -103,10 +104,36 @@ class Digit:
         return _GUARD + 2 * near + 4 * (self.exponent * BASE).bit_length()
 
 
+class InvertedDigit(Protocol):
+    """A digit that is sampled by inversion."""
+
+    @property
+    def last(self) -> bool:
+        """Whether the digit has no largest value."""
+        ...
+
+    @property
+    def exponent(self) -> int:
+        """The unit that the digit counts."""
+        ...
+
+    def exact_digit(self, word: int, tape: Tape) -> int:
+        """Return the digit for the U that begins with ``word``; read on while undecided."""
+        ...
+
+    def index_if_certain(self, word: int, bits: int) -> int | None:
+        """Return the digit for every U in [word, word + 1)/2^bits, or None if it is undecided."""
+        ...
+
+    def thresholds(self) -> list[int]:
+        """Return ⌊2⁶⁴·P(digit < k)⌋ or one less, for every k from 0 on."""
+        ...
+
+
 class DigitTable:
     """The thresholds of one digit, which decide almost every word before ``end``."""
 
-    def __init__(self, digit: Digit) -> None:
+    def __init__(self, digit: InvertedDigit) -> None:
         self.digit = digit
         self.thresholds = digit.thresholds()
         self.end = self.thresholds[-1] if digit.last else 1 << WORD

@@ -134,7 +134,7 @@ def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
         raise InvalidParameter(
             _BOUNDS + " must be two numbers, the lower first",
             got=quote(bounds),
-            fix="Give for instance "
+            fix="Give, for example, "
             + Words("bounds=(0, 200_000)", "--bounds 0 200000")
             + ", chosen without looking at the data.",
         )

@@ -7,6 +7,7 @@ from leastnoise.tables.card.check import (
     cite_largest,
     limit_terms,
 )
+from leastnoise.tables.card.lines import find_lines
 from leastnoise.tables.card.opening import (
     check_given,
     create_ledger,
@@ -26,6 +27,7 @@ __all__ = [
     "cite_largest",
     "create_ledger",
     "find_ledger",
+    "find_lines",
     "limit_terms",
     "make_unit",
     "open_table",

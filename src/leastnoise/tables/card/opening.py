@@ -153,7 +153,7 @@ def find_ledger(
             f"{card.document.name} names no ledger",
             fix="Add " + Words("ledger=Ledger(…)", "--ledger FILE") + ", or [ledger] to the card.",
         )
-    check_ledger(ledger, "Open one with Ledger('people.ledger', limit=…).")
+    check_ledger(ledger, "Open one with Ledger('people.ledger').")
     if analyst is not None:
         raise InvalidParameter(
             parameter("analyst") + " is for the ledger of a card",

@@ -69,9 +69,9 @@ class BoundedQuery(Query):
 
 def _missing_bounds(column: str) -> InvalidParameter:
     return InvalidParameter(
-        parameter("bounds") + f" must be given for {quote(column)}, or by a card",
+        parameter("bounds") + f" must be given for {quote(column)}, here or in a card",
         got="none",
-        fix="Give for instance "
+        fix="Give, for example, "
         + Words("bounds=(0, 200_000)", "--bounds 0 200000")
         + ", chosen without looking at the data.",
     )

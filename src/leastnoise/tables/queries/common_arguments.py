@@ -51,7 +51,7 @@ class CommonArguments:
             raise InvalidParameter(
                 parameter("groups") + " of an ask needs by",
                 got="no column to group by",
-                fix='Write for instance by="region".',
+                fix='Write, for example, by="region".',
             )
         return cls(columns, groups, bind_parameters(where, params), max_groups, max_rows)
 

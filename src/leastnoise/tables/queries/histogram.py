@@ -190,9 +190,9 @@ _EDGE = Words("Each edge", "Each edge of --edges")
 
 def _missing_edges(column: str) -> InvalidParameter:
     return InvalidParameter(
-        parameter("edges") + f" must be given for {quote(column)}, or by a card",
+        parameter("edges") + f" must be given for {quote(column)}, here or in a card",
         got="none",
-        fix="Write for instance " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
+        fix="Write, for example, " + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120") + ".",
     )
 
 
@@ -203,7 +203,7 @@ def parse_edges(edges: object) -> tuple[Decimal, ...]:
         raise InvalidParameter(
             parameter("edges") + f" must be a list of 2 to {_MOST_EDGES} increasing numbers",
             got=quote(edges),
-            fix="Write for instance "
+            fix="Write, for example, "
             + Words("edges=[0, 18, 65, 120]", "--edges 0,18,65,120")
             + ".",
         )

@@ -13,7 +13,13 @@ from leastnoise.core.privacy import Privacy
 from leastnoise.deprecation import RenamedAttribute
 from leastnoise.errors import InvalidParameter
 from leastnoise.ledger import Receipt
-from leastnoise.mechanism import Answer, Mechanism, farthest, format_brief, half_width
+from leastnoise.mechanism import (
+    Answer,
+    Mechanism,
+    farthest,
+    format_brief,
+    half_width,
+)
 from leastnoise.tables.answers import (
     INTERVAL,
     NONE,
@@ -31,6 +37,7 @@ from leastnoise.tables.answers import (
     exact_words,
     print_interval,
 )
+from leastnoise.tables.joint_ratio import JointErrorQuantile, make_error_quantile
 from leastnoise.tables.ratio import PIECES, ErrorQuantile, Quotients, Ratio
 from leastnoise.tables.rounding import float_near, format_nearest
 
@@ -177,10 +184,11 @@ class _Errors:
         # It holds both mechanisms, so that no other object can get their ids while it is cached.
         self.count, self.total, self.quotients = count, total, quotients
         self._reaches: dict[int, int] = {}
-        self._quantile = self._box = None
+        self._quantile: ErrorQuantile | JointErrorQuantile | None = None
+        self._box: tuple[int, int] | None = None
         of_count, of_sum = count.discretized.noise, total.discretized.noise
         if confidence < 1 and of_count.is_unimodal and of_sum.is_unimodal:
-            self._quantile = ErrorQuantile(of_count, of_sum, confidence)
+            self._quantile = make_error_quantile(count, total, confidence)
         else:
             each = confidence_of_each(confidence, 2) if confidence < 1 else confidence
             reach = half_width(self.total, each) * self.quotients.scale

@@ -45,7 +45,7 @@ def check_is_query(query: object) -> None:
         raise InvalidParameter(
             "A query must be a Count, Sum, Mean, Histogram or Quantile",
             got=f"an object of type {type(query).__name__}",
-            fix="Write for instance [Count()].",
+            fix="Write, for example, [Count()].",
         )
 
 

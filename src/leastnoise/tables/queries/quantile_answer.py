@@ -168,8 +168,10 @@ class QuantileAnswer(TableValue):
     def result(self) -> Shown:
         """Return the figures as they print."""
         error = f"at most {format_rows(self.rank_error(USUAL))} (95% confidence)"
+        low, high = self.bin_bounds
+        prefix = "" if low == high else "bin "  # so that it is not taken for an interval
         return Shown(
-            value=format_ends(self.bin_bounds),
+            value=prefix + format_ends(self.bin_bounds),
             details=(*self._details(), ("Rank error", error, f"rank error {error}")),
             max_error=None,
             unbounded=_UNBOUNDED,

@@ -420,7 +420,7 @@ def parse_columns(by: object) -> tuple[str, ...]:
         raise InvalidParameter(
             parameter("by") + " must be the name of a column, or a list of names",
             got=quote(by),
-            fix='Write for instance by="region".',
+            fix='Write, for example, by="region".',
         )
     columns = tuple(parse_column(name, "a column to group by") for name in names)
     if len(set(columns)) != len(columns):

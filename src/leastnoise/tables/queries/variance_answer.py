@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from leastnoise.core.exact import Number, parse_confidence
 from leastnoise.core.privacy import Privacy
@@ -52,7 +52,7 @@ class SpreadAnswer(TableValue):
         subject: The quantity that the answer is about.
     """
 
-    layout: "ClassVar[Layout[Any]]"
+    layout: "ClassVar[Layout[SpreadAnswer]]"
 
     mean: MeanAnswer
     squares: MeanAnswer

@@ -78,7 +78,7 @@ def connect(address: str, table: str | None) -> tuple["ir.Table", str]:
             "A connection string leads to a database, so the table must be named by "
             + Words("table=", "--table"),
             got=Words("None", "none") if table is None else quote(table),
-            fix="Give for instance " + Words("table='people'", "--table people") + ".",
+            fix="Give, for example, " + Words("table='people'", "--table people") + ".",
         )
     backend = _postgres(address)
     schema, _, name = table.rpartition(".")

@@ -55,7 +55,7 @@ def parse_types(types: object) -> Mapping[str, str]:
         raise InvalidParameter(
             Words("types", "--type") + " must name a type for each converted column",
             got=quote(types),
-            fix="Write for instance " + _EXAMPLE + ".",
+            fix="Write, for example, " + _EXAMPLE + ".",
         )
     parsed = {}
     for column, type_ in types.items():
@@ -68,7 +68,7 @@ def parse_types(types: object) -> Mapping[str, str]:
                 + Words("int, float, decimal, bool", "integer, real, decimal, boolean")
                 + ", text, date or timestamp",
                 got=f"{quote(type_)} for the column {quote(column)}",
-                fix="Write for instance " + _EXAMPLE + ".",
+                fix="Write, for example, " + _EXAMPLE + ".",
             )
         parsed[column] = kind
     return MappingProxyType(dict(sorted(parsed.items())))

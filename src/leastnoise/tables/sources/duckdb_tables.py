@@ -73,7 +73,7 @@ def _check_table(table: str | None) -> None:
             + Words("table=", "--table")
             + " must name one",
             got=Words("None", "none") if table is None else quote(table),
-            fix="Give for instance " + Words("table='people'", "--table people") + ".",
+            fix="Give, for example, " + Words("table='people'", "--table people") + ".",
         )
 
 

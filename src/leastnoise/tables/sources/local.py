@@ -86,7 +86,7 @@ def parse_reading(
         raise InvalidParameter(
             Words("delimiter", "--delimiter") + " must be a comma, a semicolon, a tab or |",
             got=quote(delimiter),
-            fix="Write for instance " + Words('delimiter=";"', "--delimiter ';'") + ".",
+            fix="Write, for example, " + Words('delimiter=";"', "--delimiter ';'") + ".",
         )
     if decimal not in (None, ".", ","):
         raise InvalidParameter(
@@ -120,7 +120,7 @@ def read_several(places: Sequence[str | bytes], reading: Reading) -> Opened:
         raise InvalidParameter(
             "A list of files must name one or more files of one format, each once",
             got=f"{len(formats)} formats" if len(formats) != 1 else "a file twice",
-            fix="List for instance ['2023.csv', '2024.csv'].",
+            fix="List, for example, ['2023.csv', '2024.csv'].",
         )
     for path in paths:
         if not isfile(path):
@@ -231,7 +231,7 @@ def _objects(files: list[str], names: tuple[str, ...], *, compressed: bool) -> O
             + Words("types=", "--type")
             + " must name the columns",
             got="none",
-            fix="Write for instance "
+            fix="Write, for example, "
             + Words("types={'age': int, 'region': str}", "--type Age=integer --type Region=text")
             + ".",
         )

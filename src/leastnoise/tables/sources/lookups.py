@@ -218,7 +218,7 @@ def _choose_columns(
         raise InvalidParameter(
             "columns must be a list of names",
             got=quote(columns),
-            fix='Write for instance columns=["region"].',
+            fix='Write, for example, columns=["region"].',
         )
     if not names:
         raise InvalidParameter(

@@ -53,7 +53,7 @@ def parse_encoding(encoding: object) -> str:
         raise InvalidParameter(
             Words("encoding", "--encoding") + " must name an encoding",
             got=quote(encoding),
-            fix="Write for instance "
+            fix="Write, for example, "
             + Words('encoding="latin-1"', "--encoding latin-1")
             + ', "cp1252" or "shift_jis".',
         )

@@ -213,7 +213,7 @@ def check_bounds(bounds: object, columns: list[Value]) -> None:
         raise InvalidParameter(
             Words("bounds", "--bounds") + " must be a mapping of columns to bounds",
             got=quote(bounds),
-            fix='Write for instance bounds={"income": (0, 200_000)}.',
+            fix='Write, for example, bounds={"income": (0, 200_000)}.',
         )
     unused = [name for name in bounds if name not in {_spell(column) for column in columns}]
     if unused:

@@ -122,7 +122,7 @@ def _read_list(node: "exp.Expression", values: ValueReader) -> list[Literal]:
         raise InvalidParameter(
             "The values after IN must be of one kind, at least one of them",
             got=f"{len(listed)} values",
-            fix="Write for instance region IN ('north', 'south').",
+            fix="Write, for example, region IN ('north', 'south').",
         )
     return listed
 

@@ -27,7 +27,7 @@ def parse_select(text: str) -> "exp.Select":
 
     if not isinstance(text, str):
         raise InvalidParameter(
-            "SQL must be a string", got=quote(text), fix=f"Write for instance {_EXAMPLE!r}."
+            "SQL must be a string", got=quote(text), fix=f"Write, for example, {_EXAMPLE!r}."
         )
     if len(text) > _LONGEST:
         raise InvalidParameter(
@@ -71,7 +71,7 @@ def _load_dialect() -> Any:
 def _check_tokens(tokens: list[Any]) -> None:
     """Reject other statements, and spellings whose meaning differs between dialects."""
     if not tokens:
-        raise InvalidParameter("SQL must not be empty", fix=f"Write for instance {_EXAMPLE!r}.")
+        raise InvalidParameter("SQL must not be empty", fix=f"Write, for example, {_EXAMPLE!r}.")
     first = tokens[0]
     if first.token_type.name == "WITH":
         raise reject("WITH", "A query reads the rows of one table.")
@@ -102,4 +102,4 @@ def _fail(error: Exception) -> InvalidParameter:
     return InvalidParameter("SQL must be a valid SELECT", got=got, fix=_ADVICE)
 
 
-_ADVICE = f"Write for instance {_EXAMPLE!r}; strings are in single quotes."
+_ADVICE = f"Write, for example, {_EXAMPLE!r}; strings are in single quotes."

@@ -306,7 +306,7 @@ def _check_columns(select: Select, by: list[Value]) -> None:
     """Reject a SELECT without aggregates, without a column of GROUP BY, or with equal names."""
     if not select.aggregates:
         raise InvalidParameter(
-            "SELECT must have an aggregate", got="none", fix="Add for instance COUNT(*)."
+            "SELECT must have an aggregate", got="none", fix="Add, for example, COUNT(*)."
         )
     missing = [value for value in by if value not in select.by]
     if missing:
@@ -338,11 +338,11 @@ def _check_known(column: Value, known: Mapping[str, object]) -> None:
     """Reject a column without clipping bounds."""
     name = column.name if isinstance(column, Column) else str(column)
     if name not in known:
-        fix: Text = "Give for instance " + Words(
+        fix: Text = "Give, for example, " + Words(
             f"bounds={{{name!r}: (0, 200_000)}}", f"--bounds {name} 0 200000"
         )
         raise InvalidParameter(
-            Words("bounds", "--bounds") + f" must be given for {quote(name)}, or by a card",
+            Words("bounds", "--bounds") + f" must be given for {quote(name)}, here or in a card",
             got="none",
             fix=fix + ", chosen without looking at the data.",
         )

@@ -114,8 +114,8 @@ def bind_parameters(where: str | Node | None, params: Parameters | None) -> str 
         Words("params must come with a condition as a string", "--param must come with --where"),
         got=Words("params without one", "--param alone"),
         fix=Words(
-            'Write for instance where="dest = :dest", params={"dest": "Oslo"}.',
-            'Write for instance --where "dest = :dest" --param dest=Oslo.',
+            'Write, for example, where="dest = :dest", params={"dest": "Oslo"}.',
+            'Write, for example, --where "dest = :dest" --param dest=Oslo.',
         ),
     )
 

@@ -121,7 +121,7 @@ class GivenParameters:
             raise InvalidParameter(
                 "params must be a mapping of names to values",
                 got=quote(params),
-                fix='Write for instance params={"dest": "Oslo"}.',
+                fix='Write, for example, params={"dest": "Oslo"}.',
             )
         self._given, self._in_sql = dict(params or {}), in_sql
         self._used = set[str]()
@@ -149,7 +149,7 @@ class GivenParameters:
             raise InvalidParameter(
                 Words("params", "--param") + " must be named in " + text,
                 got=f"{quote(unused[0])}, which is not",
-                fix=f"Write for instance dest = :{unused[0]}, or omit it."
+                fix=f"Write, for example, dest = :{unused[0]}, or omit it."
                 if str(unused[0]).isidentifier()
                 else "Names are letters, digits and _, as in dest = :dest.",
             )

@@ -81,9 +81,9 @@ def make_error(
 ) -> InvalidParameter:
     """Return the error for a place in a condition."""
     return InvalidParameter(
-        parameter("where") + " must be a condition",
+        parameter("where") + " must be a valid condition",
         got=f"{got} at character {start + 1} of {quote(condition)}, where {expected} is expected",
-        fix=advice or f"Write for example {EXAMPLE}.",
+        fix=advice or f"Write, for example, {EXAMPLE}.",
     )
 
 
