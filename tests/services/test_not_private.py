@@ -121,6 +121,10 @@ def test_tables_of_several_seeded_answers_are_marked() -> None:
         assert "NOT PRIVATE (seeded noise)" in table._repr_html_().partition("</caption>")[0]
         assert "NOT PRIVATE" in table.to_json()
         assert b"NOT PRIVATE" in table.to_arrow().schema.metadata[b"leastnoise"]
+        # A frame and a CSV file have no metadata, so each row is marked.
+        assert all("NOT PRIVATE" in row["quantity"] for row in table.rows())
+        assert table.to_polars()["quantity"].str.contains("NOT PRIVATE").all()
+        assert table.to_pandas()["quantity"].str.contains("NOT PRIVATE").all()
 
 
 def test_releases_and_allocations_of_a_seeded_ledger_are_marked() -> None:

@@ -233,19 +233,19 @@ def order_of_group(salt: str, *names: Any) -> tuple[Any, ...]:
 
 
 def hash_numbers(salt: str, numbers: Sequence[int]) -> int:
-    """Return the hash of integers: a product of three linear forms, with signed remainders."""
+    """Return the hash of integers: a product of three linear forms, none of them negative."""
     a, b, c = (
-        _remainder(_form(f"{salt}:{place}", numbers), prime)
+        _form(f"{salt}:{place}", numbers) % prime
         for place, prime in enumerate((2147483629, 2147483587, 2147483563))
     )
-    return _remainder(_remainder(a * b, 2147483579) * c, 2147483549)
+    return a * b % 2147483579 * c % 2147483549
 
 
 def _form(salt: str, numbers: Sequence[int]) -> int:
     """Return a linear form, with factors from 1 to 2²⁷ by SHA-256."""
     digests = [hashlib.sha256(f"{salt}:{i}".encode()).digest() for i in range(len(numbers) + 1)]
     first, *factors = (int.from_bytes(digest[:8], "big") % 2**27 + 1 for digest in digests)
-    residues = (_remainder(number, 2147483659) for number in numbers)
+    residues = (_remainder(number, 2147483659) + 2147483659 for number in numbers)
     return first + sum(f * r for f, r in zip(factors, residues, strict=True))
 
 

@@ -302,3 +302,24 @@ def test_no_group_is_a_table_too() -> None:
     assert "no group" in str(answers)
     assert len(answers.to_pandas()) == 0
     assert answers.rows() == []
+
+
+def test_columns_keep_their_values_beside_errors_of_the_same_name() -> None:
+    """The mean of ``x_low`` is called like the lower end of the mean of ``x``."""
+    data = pa.table({"u": range(60), "g": ["a"] * 60, "x": [2.0] * 60, "x_low": [5.0] * 60})
+    protected = ln.protect(data, unit="u", max_rows=1, ledger=ln.UNRECORDED)
+    bounds: Any = (0, 8)
+    answers = protected.ask(
+        [Mean("x", bounds=bounds), Mean("x_low", bounds=bounds)],
+        by="g",
+        groups=["a"],
+        max_groups=1,
+        privacy=ln.Privacy(900),
+        allow_exact=True,
+    )
+    row: Any = answers.rows()[0]
+    found = [float(row[n]) for n in ("mean_of_x", "mean_of_x_low_", "mean_of_x_low")]
+    assert found == pytest.approx([2, 2, 5], abs=0.1)
+    frame = answers.to_polars()
+    assert frame.columns == list(row)
+    assert frame["mean_of_x_low"].to_list() == pytest.approx([5], abs=0.1)

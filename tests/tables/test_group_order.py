@@ -100,7 +100,15 @@ def test_the_smaller_of_two_names_with_one_hash_comes_first(
 
 @pytest.mark.parametrize("spread", [1, 1000, 1 << 40])
 @pytest.mark.parametrize(
-    "groups", [(0, 1), (0, 1, 2), (-5, 0, 5), tuple(range(20240101, 20240113))]
+    "groups",
+    [
+        (0, 1),
+        (0, 1, 2),
+        (-5, 0, 5),
+        (-100_000, 100_000),
+        (-(2**31), -1, 2**31 - 1),
+        tuple(range(20240101, 20240113)),
+    ],
 )
 def test_no_group_is_preferred_and_units_choose_independently(
     duck: Any, spread: int, groups: tuple[int, ...]

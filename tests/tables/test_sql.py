@@ -212,6 +212,9 @@ REJECTED: list[tuple[str, str]] = [
     (COUNT + " WHERE age = NULL", "Nothing equals NULL: write IS NULL"),
     (COUNT + " WHERE age IN (1, NULL)", "NULL as a value is not supported"),
     (COUNT + " WHERE age IN (1, 'a')", "The values after IN must be of one kind"),
+    (COUNT + " WHERE region IN 'north'", "IN without a list is not supported"),
+    (COUNT + " WHERE region NOT IN 'north'", "IN without a list is not supported"),
+    (COUNT + " WHERE age IN 1", "IN without a list is not supported"),
     (COUNT + " WHERE member IS TRUE", "IS TRUE, IS FALSE or IS of a value"),
     (COUNT + " WHERE age IS NOT DISTINCT FROM 3", "IS NOT DISTINCT FROM is not supported"),
     (COUNT + " WHERE age IS DISTINCT FROM 3", "IS DISTINCT FROM is not supported"),
@@ -419,6 +422,35 @@ def test_answers_are_exported_as_one_table(tmp_path: Path) -> None:
     assert [row["value"] for row in own["rows"]] == frame["n"].to_list()
     assert own["privacy"]["epsilon"]
     assert answers.to_pandas()["pay"].tolist() == frame["pay"].to_list()
+
+
+def test_columns_keep_their_names_and_values_beside_errors_of_the_same_name() -> None:
+    """A silent replacement would show the end of an interval as a group, or as an average."""
+    text = (
+        "SELECT Region AS n_low, COUNT(*) AS n, AVG(age) AS N_high, COUNT(*) AS quantity "
+        "FROM people GROUP BY Region"
+    )
+    answers = protect().sql(
+        text,
+        groups=["north", "south"],
+        max_groups=1,
+        bounds={"age": (0, 100)},
+        privacy=SURE,
+        allow_exact=True,
+    )
+    rows: list[Any] = answers.rows()
+    assert [row["n_low"] for row in rows] == ["north", "south"]
+    assert [(row["n"], row["n_low_"], row["n_high_"], row["quantity"]) for row in rows] == [
+        (40, 40, 40, 40)
+    ] * 2
+    ages = [row["age"] for row in PEOPLE.to_pylist() if row["Region"] == "north"]
+    assert float(rows[0]["N_high"]) == pytest.approx(sum(ages) / len(ages), abs=1)
+    assert rows[0]["quantity_"].startswith("n: count by Region; ")
+    frame = answers.to_polars()
+    assert frame.columns == list(rows[0])
+    assert len({name.casefold() for name in frame.columns}) == len(frame.columns)
+    assert frame["n_low"].to_list() == ["north", "south"]
+    assert frame["N_high"].to_list() == pytest.approx([float(row["N_high"]) for row in rows])
 
 
 def test_a_select_without_groups_is_one_row() -> None:

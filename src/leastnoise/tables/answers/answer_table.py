@@ -161,10 +161,14 @@ class AnswerTable(TableExports, Sequence[Result]):
         """Return the exported columns."""
         parts = [export.export_columns(table) for table in self._whole]
         keys, last = len(self.names), len(export.CONSTANTS)
+        own = [columns[keys:-last] for columns in parts]
+        named = export.name_figures(
+            self._prefixes, [[column.name for column in each] for each in own], export.CONSTANTS
+        )
         figures = [
-            replace(column, name=label if column.name == "value" else f"{label}_{column.name}")
-            for label, columns in zip(self._prefixes, parts, strict=True)
-            for column in columns[keys:-last]
+            replace(column, name=name)
+            for columns, names in zip(own, named, strict=True)
+            for column, name in zip(columns, names, strict=True)
         ]
         taken = (*(column.name for column in figures), *export.CONSTANTS)
         names = export.key_names(self.names, taken)

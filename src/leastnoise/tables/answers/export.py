@@ -146,6 +146,36 @@ def key_names(names: Sequence[str], figures: Sequence[str]) -> list[str]:
     return free_names
 
 
+def name_figures(
+    labels: Sequence[str], figures: Sequence[Sequence[str]], others: Sequence[str]
+) -> list[list[str]]:
+    """Return the names of the figures of several answers: ``n`` for a value, ``n_low`` for ``low``.
+
+    Labels come first: a figure whose name is already that of another column, in any case, gets
+    ``_`` at its end. So no column replaces another.
+
+    >>> name_figures(["n", "n_low"], [["value", "low"]] * 2, ["N_low_low"])
+    [['n', 'n_low_'], ['n_low', 'n_low_low_']]
+    """
+    taken = {name.casefold() for name in others}
+    values = [find_free_name(label, taken) for label in labels]
+    return [
+        [
+            value if figure == "value" else find_free_name(f"{value}_{figure}", taken)
+            for figure in own
+        ]
+        for value, own in zip(values, figures, strict=True)
+    ]
+
+
+def find_free_name(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken, in any case, and take it."""
+    while name.casefold() in taken:
+        name += "_"
+    taken.add(name.casefold())
+    return name
+
+
 def make_keys(name: str, values: Sequence[Any]) -> Column:
     """Return an exported column of group keys."""
     kind = _KINDS[type(values[0])] if values else TEXT

@@ -6,7 +6,8 @@ equal hashes are ordered by their names, so the order is never left to the engin
 
 * If unit and group have integers, booleans or dates alone, they are hashed in integers of 64 bits.
   Three linear forms of the names, each modulo another prime, are multiplied modulo further primes.
-  All engines compute remainders with the sign of the dividend, and nothing can overflow.
+  No form is negative: all engines compute remainders with the sign of the dividend, so groups with
+  negative names would come before others. Nothing can overflow.
 * Otherwise their names are joined to one string, of which md5 is the hash. All engines have it, but
   it takes longer than the rest of the choice.
 """
@@ -28,7 +29,7 @@ _LONG = 1_000  # characters
 _NAMES = 2147483659
 _FORMS = 2147483629, 2147483587, 2147483563
 _PRODUCTS = 2147483579, 2147483549
-# A form of at most 8 names is below 8·2³²·2²⁷ + 2²⁷ < 2⁶³.
+# A form of at most 8 names, each raised to lie from 1 to 2³² + 20, is below 2⁶² + 2⁴⁰.
 _MOST_NAMES, _FACTOR = 8, 1 << 27
 _WIDTH = 1 << 32
 
@@ -71,7 +72,7 @@ def order_groups(
 
 
 def _to_number(name: Any) -> Any:
-    """Return a name as an integer below 2³²; None if it has a type that is not read as one."""
+    """Return a name as an integer within ±_NAMES; None if it has a type that is not read as one."""
     import ibis
 
     kind = name.type()
@@ -86,7 +87,7 @@ def _to_number(name: Any) -> Any:
 
 
 def _hash_numbers(names: Sequence[Any], salt: str) -> Any:
-    """Return the hash of integers: an integer between −2³¹ and 2³¹.
+    """Return the hash of integers: an integer from 0 to 2³¹.
 
     A single product would prefer some of few groups; the product of three forms does not.
     """
@@ -98,10 +99,14 @@ def _hash_numbers(names: Sequence[Any], salt: str) -> Any:
 
 
 def _add_up(names: Sequence[Any], salt: str) -> Any:
-    """Return a linear form of integers, with factors that depend on the salt."""
-    form: Any = _find_factor(f"{salt}:0")
-    for place, name in enumerate(names, 1):
-        form = name * _find_factor(f"{salt}:{place}") + form
+    """Return a linear form of integers, with factors that depend on the salt; it is positive.
+
+    Each name is raised by ``_NAMES``, which only changes the constant.
+    """
+    constant, *factors = (_find_factor(f"{salt}:{place}") for place in range(len(names) + 1))
+    form: Any = constant + _NAMES * sum(factors)
+    for name, factor in zip(names, factors, strict=True):
+        form = name * factor + form
     return form
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from functools import cached_property
 from html import escape
@@ -20,7 +21,7 @@ from leastnoise.tables.answers import (
     TableExports,
     closing_facts,
     describe,
-    export_columns,
+    export,
     format_part,
     keep_key_whole,
     layout_of,
@@ -39,7 +40,7 @@ _SHOWN = 20
 _WIDTH = 80
 _NO_GROUPS = "all"
 Groups = GroupedAnswers[TableAnswer]
-Row = dict[str, Part | Fraction | None]
+Row = dict[str, Part | Fraction | date | None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,10 +93,11 @@ class SelectAnswers(TableExports):
         """Return a dictionary for each group: the columns of the SELECT, with exact numbers.
 
         After the value of ``n`` come its errors, such as ``n_low``, ``n_high`` and ``n_max_error``.
+        If the SELECT has a column of that name, the error is ``n_low_``. The last two entries are
+        the subject (``quantity``) and the day of a stored answer (``reused``).
         """
         figures = {
-            name: (layout_of(table.answers).names, table.rows())
-            for name, table in zip(self.aggregates, self._tables, strict=True)
+            name: table.rows() for name, table in zip(self.aggregates, self._tables, strict=True)
         }
         rows = []
         for place, key in enumerate(self.keys):
@@ -104,10 +106,31 @@ class SelectAnswers(TableExports):
                 if name in self.by:
                     row[name] = key[self.by.index(name)]
                     continue
-                columns, found = figures[name]
-                row |= {_name_figure(name, column): found[place][column] for column in columns}
-            rows.append(row)
+                found = figures[name][place]
+                row |= {own: found[figure] for figure, own in self._figure_names[name].items()}
+            rows.append(row | self._constants)
         return rows
+
+    @cached_property
+    def _figure_names(self) -> dict[str, dict[str, str]]:
+        """For each aggregate the name of each of its figures, by its name in the layout."""
+        figures = [layout_of(table.answers).names for table in self._tables]
+        named = export.name_figures(self.aggregates, figures, self.by)
+        each = (
+            dict(zip(own, names, strict=True)) for own, names in zip(figures, named, strict=True)
+        )
+        return dict(zip(self.aggregates, each, strict=True))
+
+    @cached_property
+    def _constants(self) -> dict[str, str | date | None]:
+        """The entries that are the same in every row, by their names."""
+        taken = {name.casefold() for name in self.by}
+        taken |= {own.casefold() for each in self._figure_names.values() for own in each.values()}
+        pairs = zip(self.aggregates, map(export.find_constants, self._tables), strict=True)
+        subjects = [(f"{printable(name)}: {subject}", reused) for name, (subject, reused) in pairs]
+        values = "; ".join(subject for subject, _ in subjects), subjects[0][1]
+        names = [export.find_free_name(name, taken) for name in export.CONSTANTS]
+        return dict(zip(names, values, strict=True))
 
     @cached_property
     def _tables(self) -> tuple[Groups, ...]:
@@ -214,13 +237,14 @@ class SelectAnswers(TableExports):
                 place = self.by.index(name)
                 columns[name] = make_keys(name, [key[place] for key in self.keys])
                 continue
-            table = self._tables[self.aggregates.index(name)]
-            names = layout_of(table.answers).names
-            for column in export_columns(table):
-                if column.name in names:
-                    own = _name_figure(name, column.name)
-                    columns[own] = replace(column, name=own)
-        return list(columns.values())
+            names = self._figure_names[name]
+            for column in export.figure_columns(self._tables[self.aggregates.index(name)].answers):
+                own = names[column.name]
+                columns[own] = replace(column, name=own)
+        rows = len(self.keys)
+        same = zip(self._constants.items(), (export.TEXT, export.DATE), strict=True)
+        constants = [ExportedColumn(name, kind, [value] * rows) for (name, value), kind in same]
+        return [*columns.values(), *constants]
 
     def exported_about(self) -> Json:
         """Return the queries and their guarantee as JSON, numbers as exact ratios."""
@@ -263,11 +287,6 @@ def _as_table(result: TableResult) -> Groups:
         together=result.total_privacy,
         about=result.subject,
     )
-
-
-def _name_figure(name: str, figure: str) -> str:
-    """Return the name of a figure of a column: the value has that of the column itself."""
-    return name if figure == "value" else f"{name}_{figure}"
 
 
 def _measure_width(columns: dict[str, list[list[str]]], names: Sequence[str]) -> int:

@@ -107,10 +107,15 @@ def _read_words(node: "exp.Expression", values: ValueReader) -> Comparison:
 
 def _read_list(node: "exp.Expression", values: ValueReader) -> list[Literal]:
     """Return the values after IN."""
+    from sqlglot import exp
+
     if node.args.get("query") is not None or node.args.get("unnest") is not None:
         raise reject_node(node.args.get("query") or node.args.get("unnest"))
     check_fields(node, "this", "expressions", "field")
     field = node.args.get("field")
+    if field is not None and not isinstance(field, exp.Placeholder | exp.Array):
+        # DuckDB reads IN 'north' as a search for a part of this string.
+        raise reject("IN without a list", "Write the values in brackets: IN ('north', 'south').")
     nodes = node.expressions if field is None else [field]
     listed = [literal for each in nodes for literal in values.read_list(each)]
     if len({literal.kind for literal in listed}) != 1:
