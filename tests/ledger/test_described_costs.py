@@ -40,7 +40,7 @@ def people(ledger: Any, **options: Any) -> Any:
 
 
 def plan() -> Any:
-    queries = [ln.NumericQuery(f"{number}", sensitivity=1, integer=True) for number in range(40)]
+    queries = [ln.NumericQuery(f"{number}", sensitivity=1, integer=True) for number in range(80)]
     return ln.plan(P("0.2", "1e-7"), queries, solve=False)
 
 
@@ -62,7 +62,7 @@ RELEASES: dict[str, tuple[Callable[[Any], object], str]] = {
         "0.999999",
     ),
     "shared plan": (
-        lambda to: plan().release({f"{number}": 1 for number in range(40)}, ledger=to),
+        lambda to: plan().release({f"{number}": 1 for number in range(80)}, ledger=to),
         "0.999999",
     ),
     "listed groups": (
