@@ -9,9 +9,10 @@ import pytest
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 CERTIFICATES = sorted(map(str, GOLDEN.glob("certificate-*.json")))
 # How many modules and packages of leastnoise version 0.5.0 loaded (measured at commit db022fb): to
-# check a certificate should not come to need the code that finds it.
-HELP_OF_CHECK = 57
-CHECK = 56
+# check a certificate should not come to need the code that finds it. Since then there is one more
+# kind of noise: that of one number of joint noise.
+HELP_OF_CHECK = 55 + 1
+CHECK = 56 + 1
 
 
 def loaded(script: str) -> set[str]:

@@ -26,13 +26,9 @@ from leastnoise.mechanism.figures import (
     float_below,
     float_near,
 )
-from leastnoise.mechanism.joint import (
-    JointAnswers,
-    JointMechanism,
-    JointPart,
-    calibrate_joint,
-    find_blocks,
-)
+from leastnoise.mechanism.joint import JointMechanism, JointPart, find_blocks
+from leastnoise.mechanism.joint_answers import JointAnswers
+from leastnoise.mechanism.joint_factory import calibrate_joint
 from leastnoise.mechanism.mechanism import Mechanism
 from leastnoise.mechanism.mechanism_text import explain_exact_release, format_accuracy
 from leastnoise.mechanism.pair import PairAnswer, PairMechanism, calibrate_pair

@@ -1,50 +1,44 @@
-"""Release several numbers with joint noise: ``calibrate_joint`` finds it, a mechanism adds it."""
+"""``JointMechanism``: joint noise for several numbers; ``JointPart``: the noise of one of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leastnoise.accounting import Composable
-from leastnoise.calibration import find_joint, parse_exact_sensitivity, parse_sensitivity
 from leastnoise.certificate import Certificate
 from leastnoise.core.exact import (
-    Number,
     first_index,
     format_exact,
     format_ratio,
-    parse_confidence,
-    quote,
 )
 from leastnoise.core.gaussian_cost import GaussianCost, cost_of_guarantee
 from leastnoise.core.joint_release import JointReleaser, JointRows
 from leastnoise.core.lattice import rounding_error
 from leastnoise.core.noise import BoundedJointStaircase, JointNoise, LatticeNoise
-from leastnoise.core.privacy import Privacy, format_guarantee
+from leastnoise.core.privacy import Privacy
 from leastnoise.core.release import Rebuilt, Releaser
 from leastnoise.core.tape import Tape
 from leastnoise.core.withholding import without_values
-from leastnoise.costs import Cost, Power, l1
-from leastnoise.errors import InvalidParameter, NotPrivate, parameter
+from leastnoise.costs import Cost, l1
+from leastnoise.errors import NotPrivate
 from leastnoise.json_types import Json
 from leastnoise.ledger import (
     UNRECORDED,
     Ledger,
-    Receipt,
     Recording,
     Spending,
     Unrecorded,
-    mark,
     privacy_to_json,
 )
-from leastnoise.mechanism.answer import Answer, format_errors, format_value
-from leastnoise.mechanism.answer_text import record_facts, recorded_as, reused_lines
+from leastnoise.mechanism.answer import Answer
 from leastnoise.mechanism.discretized import Discretized
+from leastnoise.mechanism.joint_answers import JointAnswers
 from leastnoise.mechanism.mechanism import Mechanism
 from leastnoise.mechanism.revealing import check_allow_exact
 from leastnoise.mechanism.storage import digest, numbers
-from leastnoise.rendering import paragraph, sentences, table
+from leastnoise.rendering import paragraph
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -54,47 +48,6 @@ if TYPE_CHECKING:
 # Stored in ledgers: these words must never change.
 _SOURCE = "joint noise on nested boxes (K-norm mechanism of Hardt and Talwar 2010, for a cube)"
 _MOST_FACTS = 6
-
-
-def calibrate_joint(
-    privacy: Privacy,
-    *,
-    sensitivity: Sequence[Number],
-    integer: bool | Sequence[bool] = False,
-    bounded: bool = False,
-    cost: Cost = l1,
-) -> "JointMechanism":
-    """Find joint noise for several numbers, each of which one person changes by at most its Δ.
-
-    Use it for numbers that are released together and that one person changes together: a count and
-    a sum of the same rows. One guarantee covers all of them. For up to about 40 numbers the errors
-    are half of those of independent noise, and the noise needs no δ. It is the K-norm mechanism
-    (Hardt and Talwar 2010) for a cube, as a staircase: best known, and not claimed to be optimal.
-    If instead the changes of all numbers add up to at most Δ, use :func:`calibrate_pair`.
-
-    Args:
-        privacy: The guarantee for all numbers together, with ε > 0. Only bounded noise uses δ.
-        sensitivity: Δ of each number, never read from data.
-        integer: Whether true numbers are integers, for all of them or one by one. Default: False.
-        bounded: Whether the noise must be bounded, which requires δ > 0. Default: False.
-        cost: The cost of the error of one number, for the shape of the noise and the reported cost.
-            Default: ``l1``, |error|.
-
-    Returns:
-        A mechanism that releases all numbers at once.
-
-    Raises:
-        InvalidParameter: If an argument is invalid, or no such noise satisfies the guarantee.
-        Unsupported: If there are more than 256 numbers, or ε is very small.
-
-    >>> mechanism = calibrate_joint(Privacy(1), sensitivity=[1] * 10, integer=True)
-    >>> float(mechanism.parts[0].cost)
-    5.4874999851458846
-    """
-    deltas, integers = _parse_numbers(privacy, sensitivity, integer, cost)
-    exponent = 2 if isinstance(cost, Power) and cost.p >= 2 else 1
-    noise = find_joint(privacy, deltas, integers, bounded=bounded, exponent=exponent)
-    return JointMechanism(privacy, deltas, integers, noise, cost)
 
 
 @Composable.register
@@ -432,122 +385,3 @@ def _not_joint() -> NotPrivate:
         "The numbers of joint noise must be released together, each once",
         fix="Use all parts of a joint mechanism, as calibrate_joint() returns them.",
     )
-
-
-@Composable.register
-@dataclass(frozen=True, slots=True)
-class JointAnswers:
-    """Several released numbers with one guarantee; immutable.
-
-    It holds the noisy lattice points only. The true values are not stored in it.
-
-    Attributes:
-        answers: The answers, each with the errors of its own noise.
-        mechanism: The mechanism that released them.
-        receipt: The receipt of the ledger entry; None if unrecorded.
-    """
-
-    answers: tuple[Answer, ...]
-    mechanism: JointMechanism
-    receipt: Receipt | None = None
-
-    @property
-    def privacy(self) -> Privacy:
-        """The guarantee of this release, for all numbers together."""
-        return self.mechanism.privacy
-
-    @property
-    def composed_as(self) -> Privacy:
-        """The part of a composition (:func:`leastnoise.compose`): the guarantee."""
-        return self.privacy
-
-    @property
-    def value(self) -> tuple[Fraction, ...]:
-        """The released numbers as exact fractions."""
-        return tuple(answer.value for answer in self.answers)
-
-    def intervals(self, confidence: Number = 0.95) -> tuple[tuple[Fraction, Fraction], ...]:
-        """Return an interval for each true value; the confidence is that all contain theirs.
-
-        ``answers[i].interval()`` is for one number alone, and narrower.
-
-        Args:
-            confidence: The probability, above 0 and at most 1; 1 requires bounded noise.
-
-        Raises:
-            InvalidParameter: If ``confidence`` is out of range.
-        """
-        level = parse_confidence(confidence)
-        widths = self.mechanism.half_box(level)
-        if widths is None:
-            raise InvalidParameter(
-                parameter("confidence") + " must be below 1 for unbounded noise",
-                got=quote(confidence),
-                fix="Use for example 0.999.",
-            )
-        pairs = zip(self.value, widths, strict=True)
-        return tuple((value - width, value + width) for value, width in pairs)
-
-    def explain(self) -> str:
-        """Return the printed answers and the meaning of their guarantee in plain words."""
-        return f"{self}\n{self.mechanism.explain()}"
-
-    def __getitem__(self, place: int) -> Answer:
-        return self.answers[place]
-
-    def __iter__(self) -> Iterator[Answer]:
-        return iter(self.answers)
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def _figures(self) -> list[str]:
-        shown = [
-            f"{format_value(answer)} ± {format_errors(answer)[0]}"
-            for answer in self.answers[:_MOST_FACTS]
-        ]
-        return [*shown, *(["…"] if len(self) > _MOST_FACTS else [])]
-
-    def _repr_html_(self) -> str:
-        facts = [
-            ("Intervals", "95% confidence for each number alone"),
-            ("Guarantee", f"{format_guarantee(self.privacy)} for all numbers together"),
-            *record_facts(self.receipt),
-        ]
-        return table(mark(self.receipt) + ", ".join(self._figures()), facts)
-
-    def __str__(self) -> str:
-        lines = sentences(
-            f"{mark(self.receipt)}release: {', '.join(self._figures())} (95% confidence each)",
-            f"{format_guarantee(self.privacy)} for all {len(self)} numbers together; "
-            f"{recorded_as(self.receipt)}",
-        )
-        return "\n".join([*lines, *reused_lines(self.receipt)])
-
-    def __repr__(self) -> str:
-        return f"{mark(self.receipt)}JointAnswers({len(self)} numbers, {self.privacy!r})"
-
-
-def _parse_numbers(
-    privacy: Privacy, sensitivity: object, integer: object, cost: Cost
-) -> tuple[tuple[Fraction, ...], tuple[bool, ...]]:
-    """Return the sensitivities and whether each number is an integer, checked."""
-    if not isinstance(sensitivity, tuple | list) or not sensitivity:
-        raise InvalidParameter(
-            parameter("sensitivity") + " must be a list with the sensitivity of each number",
-            got=quote(sensitivity),
-            fix="Use for example [1, 50].",
-        )
-    given: list[Any] = (
-        list(integer) if isinstance(integer, tuple | list) else [integer] * len(sensitivity)
-    )
-    if len(given) != len(sensitivity):
-        raise InvalidParameter(
-            parameter("integer") + " must be a boolean, or one for each number",
-            got=f"{len(given)} for {len(sensitivity)} numbers",
-            fix="Write for instance integer=[True, False].",
-        )
-    for each in given:
-        parse_sensitivity(privacy, 1, cost, integer=each)  # checks all other arguments
-    pairs = zip(sensitivity, given, strict=True)
-    return tuple(parse_exact_sensitivity(d, integer=each) for d, each in pairs), tuple(given)

@@ -65,6 +65,7 @@ from leastnoise.core.exact.series import (
     power_sums,
     product,
     smallest_exponent,
+    sum_growing,
     sum_of_powers,
 )
 
@@ -117,6 +118,7 @@ __all__ = [
     "round_up",
     "smallest_exponent",
     "square_of_epsilon",
+    "sum_growing",
     "sum_of_powers",
     "truncated_normal_density",
     "truncated_normal_quantile_series",

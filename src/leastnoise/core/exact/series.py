@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import comb, log1p
 
 from leastnoise.core.exact.parse import as_float, as_log
@@ -119,6 +120,24 @@ def power_sums(ratio: Fraction, shift: Fraction, degree: int) -> list[Fraction]:
         lower = sum((comb(j, i) * sums[i] for i in range(j)), Fraction(0))
         sums.append((shift**j + ratio * lower) / (1 - ratio))
     return sums
+
+
+def sum_growing(ratio: Fraction, polynomial: Callable[[int], int], degree: int, first: int) -> int:
+    """Return Σ ratioⁱ·N(first + i) over i ≥ 0, times (1 − ratio)^(degree+1)·q^degree, exactly.
+
+    N is a polynomial of at most this degree with integer values, q the denominator of the ratio.
+    The sum is evaluated by Horner's rule in p/(q − p), for ratio = p/q.
+    """
+    fall, keep = ratio.numerator, ratio.denominator - ratio.numerator
+    values = [polynomial(first + i) for i in range(degree + 1)]
+    differences = []
+    while values:
+        differences.append(values[0])
+        values = [after - before for before, after in pairwise(values)]
+    total, scale = 0, 1
+    for difference in reversed(differences):
+        total, scale = difference * scale + total * fall, scale * keep
+    return total
 
 
 def sum_of_powers(p: int, terms: int) -> int:

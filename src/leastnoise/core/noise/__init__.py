@@ -6,6 +6,9 @@ Each family defines its distributions in one file, or in two, as classes of a fe
 costs, privacy losses and plots are computed by kind.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from leastnoise.core.lattice import Run
 from leastnoise.core.noise.base import (
     ExpectedCost,
@@ -17,12 +20,7 @@ from leastnoise.core.noise.base import (
 )
 from leastnoise.core.noise.discrete_staircase import DiscreteStaircase
 from leastnoise.core.noise.gaussian import Gaussian, TruncatedGaussian
-from leastnoise.core.noise.joint import (
-    BoundedJointStaircase,
-    JointMarginal,
-    JointNoise,
-    JointStaircase,
-)
+from leastnoise.core.noise.joint_marginal import JointMarginal
 from leastnoise.core.noise.kinds import (
     FiniteLatticeNoise,
     PiecewiseNoise,
@@ -35,6 +33,9 @@ from leastnoise.core.noise.rounded import BITS, Rounded, TailTerms, power_series
 from leastnoise.core.noise.staircase import Staircase, Stairs
 from leastnoise.core.noise.steps import DiscreteSteps, Steps
 from leastnoise.core.noise.uniform import DiscreteUniform, Uniform
+
+if TYPE_CHECKING:
+    from leastnoise.core.noise.joint import BoundedJointStaircase, JointNoise, JointStaircase
 
 # Every noise class that a certificate can store.
 STORED_NOISES: tuple[type[Noise], ...] = (
@@ -86,3 +87,10 @@ __all__ = [
     "power_series_bound",
     "widen",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load joint noise on first use: certificates have the noise of one number only."""
+    if name in ("BoundedJointStaircase", "JointNoise", "JointStaircase"):
+        return getattr(import_module("leastnoise.core.noise.joint"), name)
+    raise AttributeError(f"module 'leastnoise.core.noise' has no attribute {name!r}")

@@ -1,13 +1,13 @@
 """Exact samplers: random bits from one source, and exact integers from random bits.
 
-Coins are loaded on first use, because only a selection flips them.
+Coins and samplers of joint noise are loaded on first use: only selections, and releases of several
+numbers, need them.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from leastnoise.core.sampling.entropy import SYSTEM, WORD, CipherTape, Tape
-from leastnoise.core.sampling.joint import GrowingBoxes, JointScheme, sum_growing
 from leastnoise.core.sampling.quantile import (
     BUCKET_BITS,
     LARGEST_REACH,
@@ -35,6 +35,7 @@ from leastnoise.core.sampling.staircase import (
 
 if TYPE_CHECKING:
     from leastnoise.core.sampling.coins import DIGIT_BITS, DOUBT, Coins, coins_of
+    from leastnoise.core.sampling.joint import GrowingBoxes, JointScheme, MarginalScheme
 
 __all__ = [
     "BUCKET_BITS",
@@ -48,6 +49,7 @@ __all__ = [
     "DigitTable",
     "GrowingBoxes",
     "JointScheme",
+    "MarginalScheme",
     "Polynomials",
     "QuantileScheme",
     "RunScheme",
@@ -62,14 +64,20 @@ __all__ = [
     "quantile_scheme",
     "run_scheme",
     "staircase_scheme",
-    "sum_growing",
     "ticket_if_accepted",
     "uniform_below",
     "word_bits",
 ]
 
 
+_LATER = {
+    "coins": ("DIGIT_BITS", "DOUBT", "Coins", "coins_of"),
+    "joint": ("GrowingBoxes", "JointScheme", "MarginalScheme"),
+}
+
+
 def __getattr__(name: str) -> object:
-    if name in ("DIGIT_BITS", "DOUBT", "Coins", "coins_of"):
-        return getattr(import_module("leastnoise.core.sampling.coins"), name)
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(f"leastnoise.core.sampling.{module}"), name)
     raise AttributeError(f"module 'leastnoise.core.sampling' has no attribute {name!r}")

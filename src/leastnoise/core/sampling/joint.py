@@ -5,14 +5,13 @@ m has half-widths mDᵢ + eᵢ. One word almost always decides m by inversion, a
 a geometric number (:mod:`leastnoise.core.sampling.staircase`), and one word each coordinate.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from math import prod
 from typing import Protocol
 
-from leastnoise.core.exact import enclose_product, first_index
+from leastnoise.core.exact import enclose_product, first_index, sum_growing
 from leastnoise.core.sampling.entropy import WORD, Tape
 from leastnoise.core.sampling.schemes import draw_exactly, ticket_if_accepted, uniform_below
 from leastnoise.core.sampling.staircase import DigitTable
@@ -155,24 +154,6 @@ class GrowingBoxes:
         return _GUARD + (len(self.shifts) + 4) * near
 
 
-def sum_growing(ratio: Fraction, polynomial: Callable[[int], int], degree: int, first: int) -> int:
-    """Return Σ ratioⁱ·N(first + i) over i ≥ 0, times (1 − ratio)^(degree+1)·q^degree, exactly.
-
-    N is a polynomial of at most this degree with integer values, q the denominator of the ratio.
-    The sum is evaluated by Horner's rule in p/(q − p), for ratio = p/q.
-    """
-    fall, keep = ratio.numerator, ratio.denominator - ratio.numerator
-    values = [polynomial(first + i) for i in range(degree + 1)]
-    differences = []
-    while values:
-        differences.append(values[0])
-        values = [after - before for before, after in pairwise(values)]
-    total, scale = 0, 1
-    for difference in reversed(differences):
-        total, scale = difference * scale + total * fall, scale * keep
-    return total
-
-
 class JointScheme:
     """Samples a box, then a uniform point of it.
 
@@ -207,6 +188,19 @@ class JointScheme:
             else:
                 point.append((product >> WORD) - half)
         return tuple(point)
+
+
+class MarginalScheme:
+    """Samples one coordinate of joint noise."""
+
+    reach = 1 << 200  # arrays of one number alone are sampled one by one
+
+    def __init__(self, joint: JointScheme) -> None:
+        self._joint = joint
+
+    def draw(self, tape: Tape) -> int:
+        """See Scheme."""
+        return self._joint.draw(tape)[0]
 
 
 def _decide(word: int, side: int, tape: Tape) -> int:
