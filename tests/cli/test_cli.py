@@ -306,6 +306,12 @@ def test_help_has_an_example_that_runs(
     (tmp_path / "certificate.json").write_text(certificate.to_json(), encoding="utf-8")
     ln.Ledger(tmp_path / "people.ledger", limit=ln.Privacy(1, "1e-6")).close()
     shutil.copy(census(), tmp_path / "people.csv")
+    if command == "sql":
+        (tmp_path / "people.toml").write_text(
+            'source = "people.csv"\nunit = "person_id"\nmax_rows = 1\n'
+            "[columns.income]\nbounds = [0, 150000]\n"
+            '[ledger]\npath = "people.ledger"\nepsilon = 1\ndelta = "1e-6"\n'
+        )
     (tmp_path / "answers.toml").write_text('[[answers]]\nname = "people"\nsensitivity = 1\n')
     (tmp_path / "releases.toml").write_text("[[releases]]\nepsilon = 0.1\ntimes = 9\n")
     monkeypatch.chdir(tmp_path)
@@ -484,7 +490,8 @@ def test_a_usage_error_is_wrapped_to_the_terminal(
     done = call("count", "people.csv", "--epsilno", "1")
     message = done.stderr.partition("\n\n")[2]
     assert unwrapped(message) == (
-        "Error: No such option '--epsilno'. (Did you mean one of: '--epsilon', '--version'?)"
+        "Error: No such option '--epsilno'. "
+        "(Did you mean one of: '--epsilon', '--plot', '--version'?)"
     )
     lines = message.splitlines()
     assert len(lines) > 1

@@ -27,7 +27,7 @@ from leastnoise.core.gaussian_cost import (
 from leastnoise.errors import BudgetExceeded, InvalidParameter, LedgerDamaged
 from leastnoise.ledger import Accounts, AllocatedPrivacy, Ledger, Spending
 from leastnoise.ledger.sums import LONGEST_SUM
-from leastnoise.mechanism import calibrate_pair
+from leastnoise.mechanism import calibrate_pair, find_blocks
 from leastnoise.plots import budget
 from leastnoise.plots.spending import read_histories
 from tests.support import ledger_files
@@ -237,7 +237,7 @@ def test_costs_are_not_computed_for_a_plain_charge(ledger: Any) -> None:
 
 
 QUERIES = [ln.NumericQuery(name, sensitivity=1, integer=True) for name in "abc"]
-MANY = [ln.NumericQuery(f"{number}", sensitivity=1, integer=True) for number in range(30)]
+MANY = [ln.NumericQuery(f"{number}", sensitivity=1, integer=True) for number in range(60)]
 
 
 def test_what_each_kind_of_release_costs(ledger: Any) -> None:
@@ -259,7 +259,9 @@ def test_what_each_kind_of_release_costs(ledger: Any) -> None:
         (lambda: pair.release((1, 2), ledger=survey), cost_of_guarantee(P("0.01"))),
         (
             lambda: plan.release({"a": 1, "b": 2, "c": 3}, ledger=survey),
-            total_cost(one.gaussian_cost for one in plan.mechanisms.values()),
+            total_cost(
+                block.gaussian_cost for block, _ in find_blocks([*plan.mechanisms.values()])
+            ),
         ),
         (
             lambda: shared.release({query.name: 1 for query in MANY}, ledger=survey),

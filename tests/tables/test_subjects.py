@@ -367,8 +367,9 @@ def test_a_note_on_discovered_groups_promises_a_max_error_only_if_there_is_one()
     for question, bounded, selected in (
         (ln.Count(**how), True, True),
         (ln.Mean("x", bounds=(0, 9), **how), True, True),
-        # Another noise than that of the sum, or of the bin, decides which groups are shown.
-        (ln.Sum("x", bounds=(0, 9), **how), True, False),
+        # One sample of joint noise is in the sum and in the count that decides.
+        (ln.Sum("x", bounds=(0, 9), **how), True, True),
+        # Another noise than that of the bin decides which groups are shown.
         (ln.Quantile("x", "0.5", bounds=(0, 9), bins=4, **how), False, False),
     ):
         answer = discovering(question)

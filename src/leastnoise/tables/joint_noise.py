@@ -54,8 +54,8 @@ def estimate_joint(privacy: Privacy, numbers: Divided, blocks: JointBlocks) -> f
         if not own.epsilon or max(parts) * (len(block) + 1) > 2 * sum(parts):
             return math.inf
         try:
+            noise = _build(own, [numbers[place][0] for place in block]).noise
             if any(numbers[place][0].decides for place in block):
-                noise = _build(own, [numbers[place][0] for place in block]).noise
                 if isinstance(noise, BoundedJointStaircase):
                     total += sum(
                         as_float(Fraction(noise.half_width(at, noise.last_box), noise.shifts[at]))

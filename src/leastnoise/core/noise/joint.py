@@ -182,8 +182,8 @@ class JointStaircase(JointNoise):
     single number this is geometric noise.
 
     >>> noise = JointStaircase((Fraction(1),) * 2, (1, 1), (0, 0), Fraction(1, 2))
-    >>> noise.marginal(0).pmf(0), noise.box_probability(1)
-    (0.17647058823529413, Fraction(1, 17))
+    >>> noise.marginal(0).pmf(0), float(noise.box_probability(1))
+    (0.17647058823529413, 0.058823529411764705)
     """
 
     @cached_property
