@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import leastnoise as ln
@@ -244,6 +244,7 @@ def test_products_are_the_sums_they_are_defined_by(first: list[int], second: lis
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=12), st.integers(0, 800), st.booleans())
+@example([1000] * 6 + [700], 800, True)  # the highest loss is trimmed, and it is not small
 def test_trimming_moves_losses_to_the_stated_side(
     masses: list[int], spared: int, above: bool
 ) -> None:

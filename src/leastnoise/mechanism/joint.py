@@ -177,6 +177,7 @@ class JointMechanism(Rebuilt):
                 they must be. Nothing was charged.
             BudgetExceeded: If too little budget remains. Nothing was charged or released.
 
+        >>> from leastnoise.mechanism import calibrate_joint
         >>> mechanism = calibrate_joint(Privacy(1), sensitivity=[1, 50], integer=[True, False])
         >>> len(mechanism.release((120, 4500.5)))
         2
